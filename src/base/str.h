@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Small text helpers for text that we did not write ourselves. */
+#ifndef SMEFF_BASE_STR_H
+#define SMEFF_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Replaces control characters (C0, DEL) by '?', in place, and cuts a UTF-8 sequence that a fixed
+ * buffer left incomplete at the end. For text that goes to a terminal or a log as one line. */
+void str_one_line(char *s);
+
+/* Copies src into dst[size] as valid, printable UTF-8: bytes that are no UTF-8, C0, DEL and C1
+ * characters become U+FFFD. Always terminates, never cuts inside a character.
+ * Returns false when something did not fit. src may be NULL (then dst is ""). */
+bool str_clean(char *dst, size_t size, const char *src, size_t src_len);
+
+/* Columns that a UTF-8 string takes, one per code point (the project prints no wide ones). */
+size_t str_columns(const char *s);
+
+/* Like strncmp over the whole of prefix. */
+bool str_starts_with(const char *s, const char *prefix);
+
+/* One whole decimal number, nothing before or behind it; locale-independent. */
+bool str_to_u64(const char *s, uint64_t *out);
+bool str_to_double(const char *s, double *out);
+
+#endif
