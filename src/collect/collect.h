@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Takes the events of one stream and keeps the statistics of all of it (a whole file, or the
+ * whole time of a measurement); publishes snapshots. */
+#ifndef SMEFF_COLLECT_COLLECT_H
+#define SMEFF_COLLECT_COLLECT_H
+
+#include "base/error.h"
+#include "collect/snapshot.h"
+#include "event/event.h"
+
+struct collector;
+
+enum status collector_create(struct collector **out, struct error *err);
+void collector_destroy(struct collector *c); /* accepts NULL */
+
+/* A sink that feeds c; valid as long as c lives. */
+struct event_sink collector_sink(struct collector *c);
+
+/* The state of things now, to be released by snapshot_destroy. */
+enum status collector_snapshot(struct collector *c, struct snapshot **out, struct error *err);
+
+#endif

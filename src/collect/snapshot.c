@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/snapshot.h"
+
+#include <stdlib.h>
+
+void snapshot_destroy(struct snapshot *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->n_gpus; i++)
+        free(s->gpus[i].extras);
+    free(s->gpus);
+    free(s->notes);
+    free(s);
+}
+
+double gpu_snapshot_window_s(const struct gpu_snapshot *g)
+{
+    return g->t1_ns > g->t0_ns ? (double)(g->t1_ns - g->t0_ns) * 1e-9 : 0;
+}

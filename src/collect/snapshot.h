@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known at one moment: the input of judge and show. Immutable once published. */
+#ifndef SMEFF_COLLECT_SNAPSHOT_H
+#define SMEFF_COLLECT_SNAPSHOT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event/event.h"
+#include "metric/metric.h"
+#include "metric/value.h"
+
+/* A metric over the window. min to max are NaN when the value has no number. */
+struct metric_stats {
+    struct value value; /* the mean over the window */
+    double min, p50, p95, max;
+    uint64_t samples;
+    double resolution; /* step of single samples, in the metric's unit; 0 = fine */
+    char counter[120]; /* what stands behind it at the source; "" = nothing */
+};
+
+/* A metric of the source that is not in the catalogue (`--all`). */
+struct extra_stats {
+    char name[160]; /* the source's own name, cleaned, with its unit */
+    struct metric_stats stats;
+};
+
+struct gpu_snapshot {
+    unsigned index;
+    char name[96], uuid[64], chip[32], pci_bus[32]; /* "" = not known */
+    enum source backend;                            /* of the hardware counters */
+    double rate_hz;                                 /* 0 = not known */
+    int64_t t0_ns, t1_ns;                           /* begin and end of the window, UNIX time */
+    uint64_t samples;
+    double coverage;      /* measured time ÷ window, 0..1; NaN = not known */
+    uint64_t gaps;        /* breaks between one sample and the next */
+    double longest_gap_s; /* 0 when there is none */
+    struct metric_stats metrics[METRIC_COUNT];
+    struct extra_stats *extras;
+    size_t n_extras;
+};
+
+struct snapshot_note {
+    enum note_level level;
+    int gpu; /* -1 = the whole snapshot */
+    char text[600];
+};
+
+struct snapshot {
+    int64_t time_ns; /* end of the newest window, UNIX time; 0 = nothing measured */
+    char host[128];  /* "" = not known */
+    char tool[96];   /* who measured */
+    struct gpu_snapshot *gpus;
+    size_t n_gpus;
+    struct snapshot_note *notes;
+    size_t n_notes;
+};
+
+/* Accepts NULL. */
+void snapshot_destroy(struct snapshot *s);
+
+/* Length of the window in seconds, 0 when nothing was measured. */
+double gpu_snapshot_window_s(const struct gpu_snapshot *g);
+
+#endif
