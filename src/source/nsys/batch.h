@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Puts the rows of one GPU together to samples, and samples to columnar batches. */
+#ifndef SMEFF_SOURCE_NSYS_BATCH_H
+#define SMEFF_SOURCE_NSYS_BATCH_H
+
+#include <sqlite3.h>
+
+#include "event/event.h"
+#include "source/nsys/series.h"
+
+struct nsys_batch {
+    struct nsys_gpu *gpu; /* not owned */
+    int64_t epoch_ns;
+    const struct event_sink *sink; /* not owned */
+    size_t cap, n;                 /* samples; the one under construction is n */
+    size_t columns;
+    uint32_t *series;  /* column -> index in gpu->series */
+    int32_t *column;   /* index in gpu->series -> column, -1 = none */
+    int64_t *t0, *t1;  /* cap */
+    double *values;    /* columns * cap */
+    uint8_t *parts;    /* per column: rows of the sample under construction */
+    int64_t stamp_ns;  /* of the sample under construction */
+    int64_t before_ns; /* stamp of the sample before */
+    bool open, any;    /* a sample is under construction; there was one before */
+    size_t hint;       /* where in gpu->raw the last row was */
+};
+
+enum status nsys_batch_init(struct nsys_batch *b, struct nsys_gpu *gpu, int64_t epoch_ns,
+                            const struct event_sink *sink, struct error *err);
+void nsys_batch_fini(struct nsys_batch *b); /* accepts a zeroed one */
+
+/* One row: column indices of stmt are 0 timestamp, 2 metricId, 3 value (1 is the typeId, which
+ * chose b). *unknown counts rows whose metric id has no name. */
+enum status nsys_batch_row(struct nsys_batch *b, sqlite3_stmt *stmt, int64_t stamp_ns,
+                           uint64_t *unknown, struct error *err);
+
+/* Sends what is left. */
+enum status nsys_batch_flush(struct nsys_batch *b, struct error *err);
+
+#endif

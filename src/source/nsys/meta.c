@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/nsys/meta.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/str.h"
+#include "source/nsys/db.h"
+
+/* Enough for every machine; more rows are no machine. */
+enum { GPU_INFO_MAX = 256 };
+
+static bool flag(const char *s)
+{
+    return strcmp(s, "true") == 0 || strcmp(s, "1") == 0;
+}
+
+static int major_of(const char *version)
+{
+    char digits[8] = "";
+    size_t n = strspn(version, "0123456789");
+    uint64_t v;
+    if (n == 0 || n >= sizeof digits)
+        return -1;
+    memcpy(digits, version, n);
+    return num_parse_u64(digits, &v) ? (int)v : -1;
+}
+
+struct reading {
+    struct nsys_meta *meta;
+    bool normalized;
+};
+
+static void take(struct reading *r, const char *name, const char *value)
+{
+    struct nsys_meta *m = r->meta;
+    if (strcmp(name, "EXPORT_SCHEMA_VERSION") == 0) {
+        str_clean(m->schema, sizeof m->schema, value, strlen(value));
+        m->schema_major = major_of(value);
+    } else if (strcmp(name, "EXPORT_PRODUCT_VERSION") == 0) {
+        str_clean(m->product, sizeof m->product, value, strlen(value));
+    } else if (strcmp(name, "EXPORT_PARAM_TIME_NORMALIZE") == 0) {
+        r->normalized = flag(value);
+    } else if (strcmp(name, "GPU_METRICS_OPTIONS:SAMPLING_FREQUENCY") == 0) {
+        if (!num_parse(value, &m->nominal_hz) || m->nominal_hz <= 0)
+            m->nominal_hz = 0;
+    } else if (strcmp(name, "GPU_METRICS_OPTIONS:GPU_0:METRIC_SET_INDEX") == 0) {
+        str_clean(m->set_index, sizeof m->set_index, value, strlen(value));
+    } else if (strcmp(name, "Hostname") == 0) {
+        str_clean(m->host, sizeof m->host, value, strlen(value));
+    }
+}
+
+/* Any table of (name, value) text rows: metadata and the system's environment. */
+static enum status read_pairs(struct reading *r, sqlite3 *db, const char *table, const char *sql,
+                              struct error *err)
+{
+    if (!nsys_db_has(db, table, "name") || !nsys_db_has(db, table, "value"))
+        return OK;
+    sqlite3_stmt *stmt = NULL;
+    enum status st = nsys_db_prepare(db, &stmt, sql, err);
+    bool row = true;
+    while (!st && !(st = nsys_db_step(stmt, &row, err)) && row) {
+        char name[128], value[256];
+        nsys_db_text(stmt, 0, name, sizeof name);
+        nsys_db_text(stmt, 1, value, sizeof value);
+        take(r, name, value);
+    }
+    sqlite3_finalize(stmt);
+    return st;
+}
+
+/* One INTEGER cell of a table's first row; *has tells whether it was there. */
+static enum status read_epoch(sqlite3 *db, struct nsys_meta *m, struct error *err)
+{
+    if (!nsys_db_has(db, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs"))
+        return OK;
+    sqlite3_stmt *stmt = NULL;
+    bool row = false;
+    enum status st = nsys_db_prepare(
+        db, &stmt, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME LIMIT 1", err);
+    if (!st && !(st = nsys_db_step(stmt, &row, err)) && row)
+        /* a clock before 2001 is no clock */
+        m->has_epoch = nsys_db_time(stmt, 0, &m->epoch_ns) && m->epoch_ns > 1000000000000000000;
+    sqlite3_finalize(stmt);
+    return st;
+}
+
+enum status nsys_meta_read(sqlite3 *db, struct nsys_meta *out, struct error *err)
+{
+    struct nsys_meta m = {.schema_major = -1};
+    struct reading r = {&m, false};
+    /* EXPORT_META_DATA: up to nsys 2023.2; META_DATA_*: from 2023.3 on */
+    enum status st =
+        read_pairs(&r, db, "EXPORT_META_DATA", "SELECT name, value FROM EXPORT_META_DATA", err);
+    if (!st)
+        st =
+            read_pairs(&r, db, "META_DATA_EXPORT", "SELECT name, value FROM META_DATA_EXPORT", err);
+    if (!st)
+        st = read_pairs(&r, db, "META_DATA_CAPTURE",
+                        "SELECT name, value FROM META_DATA_CAPTURE WHERE name GLOB 'GPU_METRICS*'",
+                        err);
+    if (!st)
+        st =
+            read_pairs(&r, db, "TARGET_INFO_SYSTEM_ENV",
+                       "SELECT name, value FROM TARGET_INFO_SYSTEM_ENV WHERE name='Hostname'", err);
+    if (!st)
+        st = read_epoch(db, &m, err);
+    if (st)
+        return st;
+    if (r.normalized) { /* stamps are UTC already */
+        m.epoch_ns = 0;
+        m.has_epoch = true;
+    }
+    *out = m;
+    return OK;
+}
+
+static const char *column_or_null(sqlite3 *db, const char *column)
+{
+    return nsys_db_has(db, "TARGET_INFO_GPU", column) ? column : "NULL";
+}
+
+enum status nsys_gpu_info_read(sqlite3 *db, struct nsys_gpu_info **out, size_t *n,
+                               struct error *err)
+{
+    *out = NULL;
+    *n = 0;
+    if (!nsys_db_has(db, "TARGET_INFO_GPU", "id"))
+        return OK;
+    char *sql = sqlite3_mprintf("SELECT id, %s, %s, %s, %s, %s FROM TARGET_INFO_GPU LIMIT %d",
+                                column_or_null(db, "vmId"), column_or_null(db, "name"),
+                                column_or_null(db, "uuid"), column_or_null(db, "chipName"),
+                                column_or_null(db, "busLocation"), GPU_INFO_MAX);
+    struct nsys_gpu_info *list = calloc(GPU_INFO_MAX, sizeof *list);
+    sqlite3_stmt *stmt = NULL;
+    enum status st = sql && list ? nsys_db_prepare(db, &stmt, sql, err)
+                                 : fail(err, ERR_NOMEM, 0, "out of memory");
+    bool row = true;
+    size_t found = 0;
+    while (!st && !(st = nsys_db_step(stmt, &row, err)) && row && found < GPU_INFO_MAX) {
+        struct nsys_gpu_info *g = &list[found];
+        if (!nsys_db_int(stmt, 0, &g->id))
+            continue;
+        if (!nsys_db_int(stmt, 1, &g->vm))
+            g->vm = -1;
+        nsys_db_text(stmt, 2, g->name, sizeof g->name);
+        nsys_db_text(stmt, 3, g->uuid, sizeof g->uuid);
+        nsys_db_text(stmt, 4, g->chip, sizeof g->chip);
+        nsys_db_text(stmt, 5, g->bus, sizeof g->bus);
+        found++;
+    }
+    sqlite3_finalize(stmt);
+    sqlite3_free(sql);
+    if (st) {
+        free(list);
+        return st;
+    }
+    *out = list;
+    *n = found;
+    return OK;
+}
