@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/str.h"
 
-#include <errno.h>
-#include <locale.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Length of the valid UTF-8 sequence at s (n bytes left), 0 when there is none (RFC 3629). */
@@ -84,36 +80,4 @@ size_t str_columns(const char *s)
 bool str_starts_with(const char *s, const char *prefix)
 {
     return strncmp(s, prefix, strlen(prefix)) == 0;
-}
-
-bool str_to_u64(const char *s, uint64_t *out)
-{
-    if (*s < '0' || *s > '9')
-        return false;
-    char *end;
-    errno = 0;
-    unsigned long long v = strtoull(s, &end, 10);
-    if (errno || *end)
-        return false;
-    *out = v;
-    return true;
-}
-
-bool str_to_double(const char *s, double *out)
-{
-    if (!(*s == '-' || *s == '.' || (*s >= '0' && *s <= '9')))
-        return false; /* no blanks, no "inf", no "nan" */
-    static locale_t c_locale;
-    if (!c_locale)
-        c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t old = c_locale ? uselocale(c_locale) : (locale_t)0;
-    char *end;
-    errno = 0;
-    double v = strtod(s, &end);
-    bool ok = errno == 0 && end != s && *end == '\0' && isfinite(v);
-    if (old)
-        uselocale(old);
-    if (ok)
-        *out = v;
-    return ok;
 }

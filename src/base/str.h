@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* Replaces control characters (C0, DEL) by '?', in place, and cuts a UTF-8 sequence that a fixed
  * buffer left incomplete at the end. For text that goes to a terminal or a log as one line. */
@@ -21,9 +20,5 @@ size_t str_columns(const char *s);
 
 /* Like strncmp over the whole of prefix. */
 bool str_starts_with(const char *s, const char *prefix);
-
-/* One whole decimal number, nothing before or behind it; locale-independent. */
-bool str_to_u64(const char *s, uint64_t *out);
-bool str_to_double(const char *s, double *out);
 
 #endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "show/show.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+
+/* jansson steals references here, and NULL from a failed allocation makes the whole pack fail, so
+ * that one check at the end is enough. */
+
+static json_t *number(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *text_or_null(const char *s)
+{
+    return s[0] ? json_string(s) : json_null();
+}
+
+static json_t *time_or_null(int64_t unix_ns)
+{
+    char text[CLOCK_TEXT_SIZE];
+    if (unix_ns < CLOCK_WALL_MIN_NS)
+        return json_null();
+    return json_string(clock_iso8601(text, unix_ns, 3));
+}
+
+static json_t *stats_json(const struct metric_stats *s, const char *unit)
+{
+    const struct value *v = &s->value;
+    json_t *o = json_pack("{s:o, s:s, s:s, s:s}", "value",
+                          value_has_number(v) ? number(v->v) : json_null(), "unit", unit, "state",
+                          value_state_name(v->state), "source", source_name(v->source));
+    if (!o)
+        return NULL;
+    if (v->reason[0])
+        json_object_set_new(o, "reason", json_string(v->reason));
+    if (!value_has_number(v))
+        return o;
+    json_object_set_new(o, "min", number(s->min));
+    json_object_set_new(o, "p50", number(s->p50));
+    json_object_set_new(o, "p95", number(s->p95));
+    json_object_set_new(o, "max", number(s->max));
+    json_object_set_new(o, "samples", json_integer((json_int_t)s->samples));
+    if (s->resolution > 0)
+        json_object_set_new(o, "resolution", number(s->resolution));
+    if (s->counter[0])
+        json_object_set_new(o, "counter", json_string(s->counter));
+    return o;
+}
+
+static json_t *lines_json(const struct verdict_lines *l)
+{
+    json_t *a = json_array();
+    for (size_t i = 0; a && i < l->n; i++)
+        json_array_append_new(a, json_string(l->line[i]));
+    return a;
+}
+
+static json_t *verdict_json(const struct gpu_snapshot *g)
+{
+    struct verdict v;
+    verdict_of(g, &v);
+    return json_pack("{s:s, s:s, s:[], s:o, s:o, s:o}", "kind", verdict_name(v.kind), "text",
+                     verdict_text(v.kind), "modifiers", "evidence", lines_json(&v.evidence),
+                     "limits", lines_json(&v.limits), "advice", lines_json(&v.advice));
+}
+
+/* "[Throughput %]" of a source's own name, without the brackets. */
+static const char *named_unit(const char *name, char *dst, size_t size)
+{
+    const char *open = strrchr(name, '[');
+    size_t len = open ? strcspn(open + 1, "]") : 0;
+    if (len >= size)
+        len = size - 1;
+    memcpy(dst, open ? open + 1 : "", len);
+    dst[len] = '\0';
+    return dst;
+}
+
+static json_t *metrics_json(const struct gpu_snapshot *g)
+{
+    json_t *o = json_object();
+    for (int m = 0; o && m < METRIC_COUNT; m++) {
+        const struct metric_info *info = metric_info((enum metric)m);
+        if (info->scope == SCOPE_GPU)
+            json_object_set_new(o, info->key, stats_json(&g->metrics[m], unit_name(info->unit)));
+    }
+    return o;
+}
+
+static json_t *extras_json(const struct gpu_snapshot *g)
+{
+    json_t *o = json_object();
+    for (size_t i = 0; o && i < g->n_extras; i++) {
+        char unit[64];
+        const struct extra_stats *x = &g->extras[i];
+        json_object_set_new(o, x->name,
+                            stats_json(&x->stats, named_unit(x->name, unit, sizeof unit)));
+    }
+    return o;
+}
+
+static json_t *gpu_json(const struct gpu_snapshot *g)
+{
+    json_t *source =
+        json_pack("{s:s, s:o, s:o, s:n, s:I, s:I, s:f}", "backend", source_name(g->backend),
+                  "rate_hz", g->rate_hz > 0 ? number(g->rate_hz) : json_null(), "coverage",
+                  number(g->coverage), "age_ms", "samples", (json_int_t)g->samples, "gaps",
+                  (json_int_t)g->gaps, "longest_gap_s", g->longest_gap_s);
+    json_t *o = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o}", "index", (int)g->index,
+                          "name", text_or_null(g->name), "uuid", text_or_null(g->uuid), "chip",
+                          text_or_null(g->chip), "pci_bus", text_or_null(g->pci_bus), "source",
+                          source, "start", time_or_null(g->t0_ns), "window_s",
+                          gpu_snapshot_window_s(g), "metrics", metrics_json(g));
+    if (!o)
+        return NULL;
+    if (g->n_extras)
+        json_object_set_new(o, "other_metrics", extras_json(g));
+    json_object_set_new(o, "verdict", verdict_json(g));
+    json_object_set_new(o, "processes", json_null());
+    return o;
+}
+
+static json_t *notes_json(const struct snapshot *s)
+{
+    json_t *a = json_array();
+    for (size_t i = 0; a && i < s->n_notes; i++) {
+        const struct snapshot_note *n = &s->notes[i];
+        json_array_append_new(a, json_pack("{s:s, s:o, s:s}", "level", note_level_name(n->level),
+                                           "gpu", n->gpu < 0 ? json_null() : json_integer(n->gpu),
+                                           "text", n->text));
+    }
+    return a;
+}
+
+static json_t *derived_json(void)
+{
+    json_t *o = json_object();
+    for (int m = 0; o && m < METRIC_COUNT; m++) {
+        const struct metric_info *info = metric_info((enum metric)m);
+        if (info->scope == SCOPE_DERIVED)
+            json_object_set_new(o, info->key,
+                                json_pack("{s:n, s:s, s:s, s:s}", "value", "unit",
+                                          unit_name(info->unit), "state",
+                                          value_state_name(VALUE_UNSUPPORTED), "reason",
+                                          "no inference server was read"));
+    }
+    return o;
+}
+
+static json_t *snapshot_json(const struct snapshot *s, const char *file)
+{
+    json_t *gpus = json_array();
+    for (size_t i = 0; gpus && i < s->n_gpus; i++)
+        json_array_append_new(gpus, gpu_json(&s->gpus[i]));
+    json_t *o = json_pack("{s:i, s:o, s:o, s:o, s:o, s:[], s:o, s:o}", "schema", EVENT_SCHEMA,
+                          "time", time_or_null(s->time_ns), "host", text_or_null(s->host), "tool",
+                          text_or_null(s->tool), "gpus", gpus, "servers", "derived", derived_json(),
+                          "notes", notes_json(s));
+    if (o && file) {
+        char clean[4096];
+        str_clean(clean, sizeof clean, file, strlen(file));
+        json_object_set_new(o, "file", json_string(clean));
+    }
+    return o;
+}
+
+static int write_out(const char *data, size_t size, void *out)
+{
+    buf_add(out, data, size);
+    return 0;
+}
+
+enum status show_json(struct buf *out, const struct snapshot *s, const char *file,
+                      struct error *err)
+{
+    json_t *o = snapshot_json(s, file);
+    /* 15 digits carry every whole percent and byte count without "0.30000000000000004" */
+    int rc = o ? json_dump_callback(o, write_out, out, JSON_COMPACT | JSON_REAL_PRECISION(15)) : -1;
+    json_decref(o);
+    if (rc != 0 || out->failed)
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    buf_putc(out, '\n');
+    return OK;
+}
