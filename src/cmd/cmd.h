@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* The subcommands' common ground: their table, options and exit codes. */
+#ifndef SMEFF_CMD_CMD_H
+#define SMEFF_CMD_CMD_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/* What scripts may rely on (docs/interface.md). */
+enum exit_code {
+    EXIT_CODE_OK = 0,
+    EXIT_CODE_FAILURE = 1,
+    EXIT_CODE_USAGE = 2,
+    EXIT_CODE_NO_GPU = 3,
+    EXIT_CODE_NO_PERMISSION = 4,
+    EXIT_CODE_BUSY = 5,
+    EXIT_CODE_NO_DAEMON = 6,
+    EXIT_CODE_BAD_FILE = 7,
+};
+
+/* X(BIT, field, "name", value?, "environment", "help"). Every option of every command. */
+#define OPTIONS(X)                                                                                 \
+    X(JSON, json, "json", false, "SMEFF_JSON", "print JSON (schema 1), one object a line")         \
+    X(CSV, csv, "csv", false, "SMEFF_CSV", "print CSV, one row a sample")                          \
+    X(ALL, all, "all", false, "SMEFF_ALL", "also what is not in smeff's catalogue")                \
+    X(NO_COLOR, no_color, "no-color", false, "SMEFF_NO_COLOR", "no colours (also NO_COLOR)")
+
+struct options {
+#define X(bit, field, name, has_value, env, help) const char *field;
+    OPTIONS(X)
+#undef X
+};
+
+enum option_bit {
+#define X(bit, field, name, has_value, env, help) OPTION_INDEX_##bit,
+    OPTIONS(X)
+#undef X
+        OPTION_INDEX_COUNT
+};
+
+#define OPTION(bit) (1u << OPTION_INDEX_##bit)
+
+struct command {
+    const char *name, *arguments, *summary;
+    const char *details, *example; /* for --help: paragraphs and one example */
+    unsigned options;              /* OPTION() bits that it takes */
+    int (*run)(const struct options *o, int argc,
+               char **argv); /* argv: what is left; an exit code */
+};
+
+/* Ends with NULL. */
+extern const struct command *const commands[];
+
+/* NULL when there is no such command. */
+const struct command *command_find(const char *name);
+
+extern const struct command command_analyze, command_metrics;
+
+/* Takes the options of c out of argv and the environment. On success *rest is the index of the
+ * first argument. */
+enum status options_parse(const struct command *c, int argc, char **argv, struct options *out,
+                          bool *help, int *rest, struct error *err);
+
+/* "smeff: text" on stderr. */
+__attribute__((format(printf, 1, 2))) void complain(const char *fmt, ...);
+
+/* A usage error of c: the text and where to look; returns EXIT_CODE_USAGE. */
+__attribute__((format(printf, 2, 3))) int usage_error(const struct command *c, const char *fmt,
+                                                      ...);
+
+#endif

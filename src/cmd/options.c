@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+
+static const struct {
+    const char *name, *env;
+    bool has_value;
+} table[] = {
+#define X(bit, field, name, has_value, env, help) {name, env, has_value},
+    OPTIONS(X)
+#undef X
+};
+
+static const char **field_of(struct options *o, int index)
+{
+    switch (index) {
+#define X(bit, field, name, has_value, env, help)                                                  \
+    case OPTION_INDEX_##bit:                                                                       \
+        return &o->field;
+        OPTIONS(X)
+#undef X
+    default:
+        return NULL;
+    }
+}
+
+/* A switch in the environment is on unless it is empty, 0, no or false. */
+static bool is_off(const char *value)
+{
+    return !*value || strcmp(value, "0") == 0 || strcmp(value, "no") == 0 ||
+           strcmp(value, "false") == 0;
+}
+
+static void from_environment(const struct command *c, struct options *o)
+{
+    for (int i = 0; i < OPTION_INDEX_COUNT; i++) {
+        const char *value = getenv(table[i].env);
+        if (value && (c->options & 1u << i) && (table[i].has_value ? *value : !is_off(value)))
+            *field_of(o, i) = value;
+    }
+    /* https://no-color.org: set and not empty */
+    const char *no_color = getenv("NO_COLOR");
+    if (no_color && *no_color)
+        o->no_color = no_color;
+}
+
+enum status options_parse(const struct command *c, int argc, char **argv, struct options *out,
+                          bool *help, int *rest, struct error *err)
+{
+    enum { HELP = 1000 };
+    struct option long_options[OPTION_INDEX_COUNT + 2];
+    int n = 0;
+    for (int i = 0; i < OPTION_INDEX_COUNT; i++)
+        if (c->options & 1u << i)
+            long_options[n++] = (struct option){
+                table[i].name, table[i].has_value ? required_argument : no_argument, NULL, i};
+    long_options[n++] = (struct option){"help", no_argument, NULL, HELP};
+    long_options[n] = (struct option){0};
+    struct options o = {0};
+    from_environment(c, &o);
+    *help = false;
+    opterr = 0;
+    optind = 1;
+    for (int k; (k = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
+        if (k == '?' || k == ':')
+            return fail(err, ERR_USAGE, 0, "%s: %s",
+                        k == ':' ? "option needs a value" : "unknown option", argv[optind - 1]);
+        if (k == HELP || k == 'h')
+            *help = true;
+        else
+            *field_of(&o, k) = optarg ? optarg : "1";
+    }
+    *rest = optind;
+    *out = o;
+    return OK;
+}
