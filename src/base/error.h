@@ -53,7 +53,7 @@ __attribute__((format(printf, 4, 5))) enum status fail(struct error *err, enum s
 __attribute__((format(printf, 3, 4))) enum status fail_wrap(struct error *err, enum status st,
                                                             const char *fmt, ...);
 
-/* The status's name in lower case ("bad_input") and its default text. Never NULL. */
+/* The status's name ("BAD_INPUT") and its default text. Never NULL. */
 const char *status_name(enum status st);
 const char *status_text(enum status st);
 

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Real exports, copied and changed by SQL, read the whole way to a snapshot. */
+#ifndef SMEFF_TESTS_NSYS_FILE_H
+#define SMEFF_TESTS_NSYS_FILE_H
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collect/collect.h"
+#include "source/nsys/nsys.h"
+
+#define DECODE TEST_ROOT "/data/h200/decode.sqlite"
+#define MATMUL TEST_ROOT "/data/h200/matmul.sqlite"
+#define IDLE   TEST_ROOT "/data/h200/idle.sqlite"
+
+/* The typeId of the real exports: VM 1, source 1, GPU 0. */
+#define TYPE_ID "281479271677952"
+
+/* A path of this process's own; one file at a time. */
+static inline const char *temp_path(void)
+{
+    static char path[64];
+    if (!path[0])
+        snprintf(path, sizeof path, "/tmp/smeff-test-%d.sqlite", (int)getpid());
+    return path;
+}
+
+static inline void copy_file(const char *from, const char *to)
+{
+    static char data[1 << 20];
+    int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ssize_t n;
+    assert_true(in >= 0 && out >= 0);
+    while ((n = read(in, data, sizeof data)) > 0)
+        assert_int_equal(write(out, data, (size_t)n), n);
+    close(in);
+    close(out);
+}
+
+static inline void run_sql(const char *path, const char *sql)
+{
+    sqlite3 *db = NULL;
+    char *message = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
+        fail_msg("%s: %s", sql, message);
+    sqlite3_close(db);
+}
+
+/* A copy of a real export, changed by sql ("" = as it is); returns its path. */
+static inline const char *changed(const char *original, const char *sql)
+{
+    copy_file(original, temp_path());
+    if (*sql)
+        run_sql(temp_path(), sql);
+    return temp_path();
+}
+
+static inline enum status read_export(const char *path, bool all, struct snapshot **out,
+                                      struct error *err)
+{
+    struct collector *c = NULL;
+    struct nsys_export *x = NULL;
+    assert_int_equal(collector_create(&c, err), OK);
+    struct event_sink sink = collector_sink(c);
+    enum status st = nsys_export_open(&x, path, all, err);
+    if (!st)
+        st = nsys_export_describe(x, &sink, err);
+    if (!st)
+        st = nsys_export_read(x, &sink, err);
+    if (!st)
+        st = collector_snapshot(c, out, err);
+    nsys_export_close(x);
+    collector_destroy(c);
+    return st;
+}
+
+static inline struct snapshot *snapshot_of(const char *path, bool all)
+{
+    struct error err = ERROR_INIT;
+    struct snapshot *s = NULL;
+    if (read_export(path, all, &s, &err))
+        fail_msg("%s", err.text);
+    return s;
+}
+
+static inline bool has_note(const struct snapshot *s, const char *part)
+{
+    for (size_t i = 0; i < s->n_notes; i++)
+        if (strstr(s->notes[i].text, part))
+            return true;
+    return false;
+}
+
+#endif
