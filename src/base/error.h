@@ -9,6 +9,7 @@
     X(IO, "input/output error")                                                                    \
     X(USAGE, "wrong usage")                                                                        \
     X(BAD_INPUT, "bad input")                                                                      \
+    X(ORDER, "not in the order of time")                                                           \
     X(NOT_FOUND, "not found")                                                                      \
     X(UNSUPPORTED, "not supported")                                                                \
     X(NO_GPU, "no GPU")                                                                            \

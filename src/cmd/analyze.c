@@ -28,26 +28,36 @@ static void complain_notes(const char *path, const struct snapshot *s)
             complain("%s: %s: %s", path, note_level_name(s->notes[i].level), s->notes[i].text);
 }
 
+static enum status collect(struct nsys_export *x, enum nsys_order order, struct snapshot **out,
+                           struct error *err)
+{
+    struct collector *c = NULL;
+    enum status st = collector_create(&c, err);
+    if (st)
+        return st;
+    struct event_sink sink = collector_sink(c);
+    st = nsys_export_describe(x, &sink, err);
+    if (!st)
+        st = nsys_export_read(x, order, &sink, err);
+    if (!st)
+        st = collector_snapshot(c, out, err);
+    collector_destroy(c);
+    return st;
+}
+
 static enum status collect_file(const char *path, bool all, struct snapshot **out,
                                 struct error *err)
 {
-    struct collector *c = NULL;
     struct nsys_export *x = NULL;
-    enum status st = collector_create(&c, err);
-    if (!st)
-        st = nsys_export_open(&x, path, all, err);
-    if (!st) {
-        struct event_sink sink = collector_sink(c);
-        st = nsys_export_describe(x, &sink, err);
-        if (!st)
-            st = nsys_export_read(x, &sink, err);
-        if (!st)
-            st = collector_snapshot(c, out, err);
-        if (st)
-            fail_wrap(err, st, "%s", path);
-    }
+    enum status st = nsys_export_open(&x, path, all, err);
+    if (st)
+        return st;
+    st = collect(x, NSYS_AS_STORED, out, err);
+    if (st == ERR_ORDER)
+        st = collect(x, NSYS_BY_TIME, out, err);
+    if (st)
+        fail_wrap(err, st, "%s", path);
     nsys_export_close(x);
-    collector_destroy(c);
     return st;
 }
 
@@ -154,7 +164,9 @@ static int csv_rows(struct csv_run *run, int argc, char **argv, struct nsys_expo
             continue;
         struct error err = ERROR_INIT;
         run->file = argv[i];
-        if (nsys_export_read(list[i], &sink, &err)) {
+        enum nsys_order order;
+        if (nsys_export_order(list[i], &order, &err) ||
+            nsys_export_read(list[i], order, &sink, &err)) {
             if (run->output_status)
                 return output_failed(&err);
             fail_wrap(&err, err.status, "%s", argv[i]);

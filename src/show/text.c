@@ -68,6 +68,16 @@ static void put_wrapped(struct buf *out, const struct show_style *style, const c
     buf_putc(out, '\n');
 }
 
+static void put_wrapped_in(struct buf *out, const struct show_style *style, const char *colour,
+                           const char *lead, const char *text)
+{
+    if (style->colour)
+        buf_puts(out, colour);
+    put_wrapped(out, style, lead, text);
+    if (style->colour)
+        buf_puts(out, off);
+}
+
 /* Which of the table's columns fit. */
 struct layout {
     bool min_max, quantiles, bar;
@@ -129,11 +139,7 @@ static void put_row(struct buf *out, const struct show_style *style, const char 
     if (s->value.state != VALUE_OK) {
         char lead[LABEL_COLUMNS + 8];
         snprintf(lead, sizeof lead, "    %s: ", value_state_name(s->value.state));
-        if (style->colour)
-            buf_puts(out, yellow);
-        put_wrapped(out, style, lead, s->value.reason);
-        if (style->colour)
-            buf_puts(out, off);
+        put_wrapped_in(out, style, yellow, lead, s->value.reason);
     }
 }
 
@@ -221,17 +227,18 @@ static void put_extras(struct buf *out, const struct show_style *style,
 {
     if (g->n_extras == 0)
         return;
-    put(out, style, bold, "Other metrics of the source (mean, min, max; unit as named)");
-    buf_putc(out, '\n');
+    put_wrapped_in(out, style, bold, "", "Other metrics of the source: mean, min, max, as named");
     for (size_t i = 0; i < g->n_extras; i++) {
         const struct metric_stats *s = &g->extras[i].stats;
-        buf_printf(out, "  %s: ", g->extras[i].name);
+        struct buf line = BUF_INIT;
+        buf_printf(&line, "%s:", g->extras[i].name);
         if (value_has_number(&s->value))
-            buf_printf(out, "%.6g, %.6g, %.6g", s->value.v, s->min, s->max);
+            buf_printf(&line, " %.6g, %.6g, %.6g", s->value.v, s->min, s->max);
         if (s->value.state != VALUE_OK)
-            buf_printf(out, "%s%s: %s", value_has_number(&s->value) ? "  " : "",
-                       value_state_name(s->value.state), s->value.reason);
-        buf_putc(out, '\n');
+            buf_printf(&line, " %s: %s", value_state_name(s->value.state), s->value.reason);
+        put_wrapped(out, style, "  ", buf_str(&line));
+        out->failed |= line.failed;
+        buf_fini(&line);
     }
 }
 
@@ -248,9 +255,9 @@ static void put_verdict(struct buf *out, const struct show_style *style,
     struct verdict v;
     verdict_of(g, &v);
     struct buf line = BUF_INIT;
-    buf_printf(&line, "Verdict: %s", verdict_name(v.kind));
-    put(out, style, bold, buf_str(&line));
-    buf_printf(out, "%s%s\n", style->utf8 ? " – " : " - ", verdict_text(v.kind));
+    buf_printf(&line, "%s %s %s", verdict_name(v.kind), style->utf8 ? "–" : "-",
+               verdict_text(v.kind));
+    put_wrapped_in(out, style, bold, "Verdict: ", buf_str(&line));
     put_lines(out, style, "  because     ", &v.evidence);
     put_lines(out, style, "  not proven  ", &v.limits);
     put_lines(out, style, "  try         ", &v.advice);
@@ -263,13 +270,10 @@ static void put_identity(struct buf *out, const struct show_style *style, const 
 {
     const char *dot = style->utf8 ? " · " : ", ";
     struct buf line = BUF_INIT;
-    buf_printf(&line, "GPU %u", g->index);
-    if (g->name[0])
-        buf_printf(&line, "  %s", g->name);
-    if (g->chip[0])
-        buf_printf(&line, "  %s", g->chip);
-    put(out, style, bold, buf_str(&line));
-    buf_putc(out, '\n');
+    char lead[32];
+    snprintf(lead, sizeof lead, "GPU %u  ", g->index);
+    buf_printf(&line, "%s%s%s", g->name, g->name[0] ? dot : "", g->chip);
+    put_wrapped_in(out, style, bold, lead, buf_str(&line));
     buf_clear(&line);
     buf_puts(&line, s->tool);
     if (g->rate_hz > 0)
@@ -292,11 +296,11 @@ static void put_notes(struct buf *out, const struct show_style *style, const str
         const struct snapshot_note *n = &s->notes[i];
         char lead[16];
         snprintf(lead, sizeof lead, "%s: ", note_level_name(n->level));
-        if (style->colour)
-            buf_puts(out, n->level == NOTE_ERROR ? red : n->level == NOTE_WARNING ? yellow : dim);
-        put_wrapped(out, style, lead, n->text);
-        if (style->colour)
-            buf_puts(out, off);
+        put_wrapped_in(out, style,
+                       n->level == NOTE_ERROR     ? red
+                       : n->level == NOTE_WARNING ? yellow
+                                                  : dim,
+                       lead, n->text);
     }
 }
 

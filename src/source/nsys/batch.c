@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/nsys/db.h"
 #include "source/nsys/decode.h"
 
 /* About 1 MiB of values, whatever the number of columns. */
@@ -135,26 +134,23 @@ static void take_value(struct nsys_batch *b, struct nsys_raw *r, bool number, in
     b->parts[c]++;
 }
 
-enum status nsys_batch_row(struct nsys_batch *b, sqlite3_stmt *stmt, int64_t stamp_ns,
-                           uint64_t *unknown, struct error *err)
+enum status nsys_batch_row(struct nsys_batch *b, int64_t stamp_ns, const struct nsys_cell *id,
+                           const struct nsys_cell *value, uint64_t *unknown, struct error *err)
 {
     if (b->open && stamp_ns != b->stamp_ns) {
+        if (stamp_ns < b->stamp_ns)
+            return fail(err, ERR_ORDER, 0, "rows are not in the order of their times");
         enum status st = close_sample(b, err);
         if (st)
             return st;
     }
     if (!b->open)
         open_sample(b, stamp_ns);
-    int64_t metric_id, payload = 0;
-    struct nsys_raw *r = nsys_db_int(stmt, 2, &metric_id) ? find_raw(b, metric_id) : NULL;
-    if (!r) {
+    struct nsys_raw *r = id->is_integer ? find_raw(b, id->v) : NULL;
+    if (!r)
         ++*unknown;
-        return OK;
-    }
-    if (r->target < 0 || b->column[r->target] < 0)
-        return OK; /* known by name, not asked for */
-    bool number = nsys_db_int(stmt, 3, &payload);
-    take_value(b, r, number, payload);
+    else if (r->target >= 0 && b->column[r->target] >= 0) /* else known, but not asked for */
+        take_value(b, r, value->is_integer, value->v);
     return OK;
 }
 

@@ -3,9 +3,8 @@
 #ifndef SMEFF_SOURCE_NSYS_BATCH_H
 #define SMEFF_SOURCE_NSYS_BATCH_H
 
-#include <sqlite3.h>
-
 #include "event/event.h"
+#include "source/nsys/db.h"
 #include "source/nsys/series.h"
 
 struct nsys_batch {
@@ -29,10 +28,10 @@ enum status nsys_batch_init(struct nsys_batch *b, struct nsys_gpu *gpu, int64_t 
                             const struct event_sink *sink, struct error *err);
 void nsys_batch_fini(struct nsys_batch *b); /* accepts a zeroed one */
 
-/* One row: column indices of stmt are 0 timestamp, 2 metricId, 3 value (1 is the typeId, which
- * chose b). *unknown counts rows whose metric id has no name. */
-enum status nsys_batch_row(struct nsys_batch *b, sqlite3_stmt *stmt, int64_t stamp_ns,
-                           uint64_t *unknown, struct error *err);
+/* One row, whose typeId chose b: its time, metric id and value. *unknown counts rows whose metric
+ * id has no name. ERR_ORDER when the time lies before that of the row before. */
+enum status nsys_batch_row(struct nsys_batch *b, int64_t stamp_ns, const struct nsys_cell *id,
+                           const struct nsys_cell *value, uint64_t *unknown, struct error *err);
 
 /* Sends what is left. */
 enum status nsys_batch_flush(struct nsys_batch *b, struct error *err);

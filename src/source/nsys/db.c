@@ -181,16 +181,6 @@ bool nsys_db_int(sqlite3_stmt *stmt, int column, int64_t *out)
     return true;
 }
 
-bool nsys_db_time(sqlite3_stmt *stmt, int column, int64_t *out)
-{
-    static const int64_t limit = 3000000000000000000;
-    int64_t t;
-    if (!nsys_db_int(stmt, column, &t) || t < -limit || t > limit)
-        return false;
-    *out = t;
-    return true;
-}
-
 void nsys_db_text(sqlite3_stmt *stmt, int column, char *dst, size_t size)
 {
     dst[0] = '\0';
@@ -200,4 +190,81 @@ void nsys_db_text(sqlite3_stmt *stmt, int column, char *dst, size_t size)
     int n = sqlite3_column_bytes(stmt, column);
     if (text && n > 0)
         str_clean(dst, size, text, (size_t)n);
+}
+
+bool nsys_time_ok(const struct nsys_cell *cell)
+{
+    static const int64_t limit = 3000000000000000000;
+    return cell->is_integer && cell->v >= -limit && cell->v <= limit;
+}
+
+/* What the aggregate function smeff_each works on. */
+struct each {
+    enum status (*row)(void *self, const struct nsys_cell *cells, struct error *err);
+    void *self;
+    struct error *err;
+    enum status status;
+};
+
+static void each_step(sqlite3_context *context, int n, sqlite3_value **values)
+{
+    struct each *each = sqlite3_user_data(context);
+    struct nsys_cell cells[NSYS_CELLS_MAX];
+    for (int i = 0; i < n; i++) {
+        cells[i].is_integer = sqlite3_value_type(values[i]) == SQLITE_INTEGER;
+        cells[i].v = sqlite3_value_int64(values[i]);
+    }
+    each->status = each->row(each->self, cells, each->err);
+    if (each->status)
+        sqlite3_result_error(context, "stopped", -1); /* ends the query */
+}
+
+static void each_final(sqlite3_context *context)
+{
+    sqlite3_result_null(context);
+}
+
+static enum status each_inside(sqlite3 *db, const char *columns, int n, const char *table,
+                               struct each *each)
+{
+    char *sql = sqlite3_mprintf("SELECT smeff_each(%s) FROM %s", columns, table);
+    int rc = sqlite3_create_function_v2(db, "smeff_each", n, SQLITE_UTF8 | SQLITE_DIRECTONLY, each,
+                                        NULL, each_step, each_final, NULL);
+    if (sql && rc == SQLITE_OK)
+        rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    sqlite3_free(sql);
+    if (each->status)
+        return each->status;
+    return sql && rc == SQLITE_OK ? OK : sqlite_fail(db, sql ? rc : SQLITE_NOMEM, each->err);
+}
+
+enum status nsys_db_each(sqlite3 *db, const char *columns, int n, const char *table,
+                         const char *order_by, int limit,
+                         enum status (*row)(void *self, const struct nsys_cell *cells,
+                                            struct error *err),
+                         void *self, struct error *err)
+{
+    if (!order_by && limit == 0) {
+        struct each each = {row, self, err, OK};
+        return each_inside(db, columns, n, table, &each);
+    }
+    char *sql =
+        sqlite3_mprintf("SELECT %s FROM %s%s%s LIMIT %d", columns, table,
+                        order_by ? " ORDER BY " : "", order_by ? order_by : "", limit ? limit : -1);
+    if (!sql)
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    sqlite3_stmt *stmt = NULL;
+    enum status st = nsys_db_prepare(db, &stmt, sql, err);
+    bool more = true;
+    while (!st && !(st = nsys_db_step(stmt, &more, err)) && more) {
+        struct nsys_cell cells[NSYS_CELLS_MAX];
+        for (int i = 0; i < n; i++) {
+            cells[i].v = 0;
+            cells[i].is_integer = nsys_db_int(stmt, i, &cells[i].v);
+        }
+        st = row(self, cells, err);
+    }
+    sqlite3_finalize(stmt);
+    sqlite3_free(sql);
+    return st;
 }

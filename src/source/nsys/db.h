@@ -20,6 +20,28 @@ void nsys_db_close(sqlite3 *db); /* accepts NULL */
  * will meet them again. */
 bool nsys_db_has(sqlite3 *db, const char *table, const char *column);
 
+/* A cell of a row of numbers; v is meaningful only for an INTEGER (not NULL, text, blob, real). */
+struct nsys_cell {
+    bool is_integer;
+    int64_t v;
+};
+
+enum { NSYS_CELLS_MAX = 4 };
+
+/* Calls row for each row of "SELECT columns FROM table [ORDER BY order_by] [LIMIT limit]"
+ * (order_by NULL, limit 0 = without), with n <= NSYS_CELLS_MAX columns, until it fails; passes its
+ * failure on. Without order and limit the whole table runs in one call of SQLite, which is what
+ * makes millions of rows fast. */
+enum status nsys_db_each(sqlite3 *db, const char *columns, int n, const char *table,
+                         const char *order_by, int limit,
+                         enum status (*row)(void *self, const struct nsys_cell *cells,
+                                            struct error *err),
+                         void *self, struct error *err);
+
+/* Is it a time in ns that leaves room for arithmetic (within 95 years of 0, which holds for times
+ * since the session start and for normalised UTC alike)? */
+bool nsys_time_ok(const struct nsys_cell *cell);
+
 /* The SQL is ours, never the file's. */
 enum status nsys_db_prepare(sqlite3 *db, sqlite3_stmt **out, const char *sql, struct error *err);
 
@@ -28,10 +50,6 @@ enum status nsys_db_step(sqlite3_stmt *stmt, bool *row, struct error *err);
 
 /* An INTEGER cell; false for NULL, text, blob and real. */
 bool nsys_db_int(sqlite3_stmt *stmt, int column, int64_t *out);
-
-/* A timestamp in ns: an INTEGER that leaves room for arithmetic (within 95 years of 0, which holds
- * for times since the session start and for normalised UTC alike). */
-bool nsys_db_time(sqlite3_stmt *stmt, int column, int64_t *out);
 
 /* A TEXT cell as clean, printable text; "" for anything else. */
 void nsys_db_text(sqlite3_stmt *stmt, int column, char *dst, size_t size);

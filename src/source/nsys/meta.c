@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/num.h"
 #include "base/str.h"
 #include "source/nsys/db.h"
@@ -71,20 +72,22 @@ static enum status read_pairs(struct reading *r, sqlite3 *db, const char *table,
     return st;
 }
 
-/* One INTEGER cell of a table's first row; *has tells whether it was there. */
+static enum status take_epoch(void *self, const struct nsys_cell *cells, struct error *err)
+{
+    (void)err;
+    struct nsys_meta *m = self;
+    m->epoch_ns = cells[0].v;
+    /* a clock before 2001 is no clock */
+    m->has_epoch = nsys_time_ok(cells) && cells[0].v > CLOCK_WALL_MIN_NS;
+    return OK;
+}
+
 static enum status read_epoch(sqlite3 *db, struct nsys_meta *m, struct error *err)
 {
     if (!nsys_db_has(db, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs"))
         return OK;
-    sqlite3_stmt *stmt = NULL;
-    bool row = false;
-    enum status st = nsys_db_prepare(
-        db, &stmt, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME LIMIT 1", err);
-    if (!st && !(st = nsys_db_step(stmt, &row, err)) && row)
-        /* a clock before 2001 is no clock */
-        m->has_epoch = nsys_db_time(stmt, 0, &m->epoch_ns) && m->epoch_ns > 1000000000000000000;
-    sqlite3_finalize(stmt);
-    return st;
+    return nsys_db_each(db, "utcEpochNs", 1, "TARGET_INFO_SESSION_START_TIME", NULL, 1, take_epoch,
+                        m, err);
 }
 
 enum status nsys_meta_read(sqlite3 *db, struct nsys_meta *out, struct error *err)

@@ -24,7 +24,7 @@ struct nsys_export {
     struct nsys_diag diag;
     struct nsys_survey survey;
     enum nsys_names_from from;
-    uint64_t unknown_rows, bad_rows;
+    uint64_t unknown_rows, bad_rows; /* of the last reading */
 };
 
 static const char *version_of(const struct nsys_export *x, char *dst, size_t size)
@@ -84,6 +84,8 @@ static enum status learn(struct nsys_export *x, struct error *err)
         st = nsys_diag_read(x->db, &x->diag, err);
     if (!st)
         st = nsys_survey_read(x->db, &x->survey, err);
+    if (!st && x->survey.rows == 0)
+        st = fail(err, ERR_BAD_INPUT, 0, "GPU_METRICS is empty");
     if (!st && x->survey.n_gpus == 0)
         st = fail(err, ERR_BAD_INPUT, 0,
                   x->survey.rows ? "GPU_METRICS has no usable row" : "GPU_METRICS is empty");
@@ -185,9 +187,6 @@ static enum status push_file_notes(const struct nsys_export *x, const struct eve
         st = event_push_note(sink, NOTE_WARNING, -1, err,
                              "the file has no metric names, and ids are verified only for set "
                              "gh100 of nsys 2025.3.1: no values");
-    if (!st && x->survey.disordered)
-        st = event_push_note(sink, NOTE_INFO, -1, err,
-                             "rows are not in the order of their times; they were sorted");
     if (!st && !x->meta.has_epoch)
         st = event_push_note(sink, NOTE_WARNING, -1, err,
                              "the file has no session start time: times count from the start of "
@@ -283,32 +282,81 @@ static struct nsys_batch *batch_of(struct nsys_batch *list, size_t n, int64_t ty
     return NULL;
 }
 
-static enum status read_rows(struct nsys_export *x, struct nsys_batch *list, struct error *err)
+struct reading {
+    struct nsys_export *x;
+    struct nsys_batch *list, *last; /* one a GPU; the one of the last row */
+};
+
+static enum status take_row(void *self, const struct nsys_cell *cells, struct error *err)
 {
-    sqlite3_stmt *stmt = NULL;
-    enum status st = nsys_db_prepare(
-        x->db, &stmt,
-        x->survey.disordered
-            ? "SELECT timestamp, typeId, metricId, value FROM GPU_METRICS ORDER BY timestamp"
-            : "SELECT timestamp, typeId, metricId, value FROM GPU_METRICS",
-        err);
-    bool row = true;
-    struct nsys_batch *b = NULL;
-    while (!st && !(st = nsys_db_step(stmt, &row, err)) && row) {
-        int64_t stamp, type_id;
-        if (!nsys_db_time(stmt, 0, &stamp) || !nsys_db_int(stmt, 1, &type_id)) {
-            x->bad_rows++;
-            continue;
-        }
-        if (!b || b->gpu->type_id != type_id)
-            b = batch_of(list, x->survey.n_gpus, type_id);
-        if (b)
-            st = nsys_batch_row(b, stmt, stamp, &x->unknown_rows, err);
+    struct reading *r = self;
+    if (!nsys_time_ok(&cells[0]) || !cells[1].is_integer) {
+        r->x->bad_rows++;
+        return OK;
     }
-    sqlite3_finalize(stmt);
+    if (!r->last || r->last->gpu->type_id != cells[1].v)
+        r->last = batch_of(r->list, r->x->survey.n_gpus, cells[1].v);
+    if (!r->last) { /* no name has this typeId, and it began after the first rows */
+        r->x->unknown_rows++;
+        return OK;
+    }
+    return nsys_batch_row(r->last, cells[0].v, &cells[2], &cells[3], &r->x->unknown_rows, err);
+}
+
+static void forget_reading(struct nsys_export *x)
+{
+    x->unknown_rows = x->bad_rows = 0;
+    for (size_t i = 0; i < x->survey.n_gpus; i++)
+        for (size_t k = 0; k < x->survey.gpus[i].n_raw; k++) {
+            struct nsys_raw *r = &x->survey.gpus[i].raw[k];
+            r->rows = r->refused = r->clash = 0;
+            r->sum = r->max = 0;
+        }
+}
+
+static enum status read_rows(struct nsys_export *x, enum nsys_order order, struct nsys_batch *list,
+                             struct error *err)
+{
+    struct reading r = {x, list, NULL};
+    forget_reading(x);
+    enum status st = nsys_db_each(x->db, "timestamp, typeId, metricId, value", 4, "GPU_METRICS",
+                                  order == NSYS_BY_TIME ? "timestamp" : NULL, 0, take_row, &r, err);
     for (size_t i = 0; !st && i < x->survey.n_gpus; i++)
         st = nsys_batch_flush(&list[i], err);
     return st;
+}
+
+struct order_check {
+    struct nsys_export *x;
+    int64_t last_ns[256]; /* as many as the survey allows */
+    bool any[256];
+};
+
+static enum status check_row(void *self, const struct nsys_cell *cells, struct error *err)
+{
+    struct order_check *c = self;
+    if (!nsys_time_ok(&cells[0]) || !cells[1].is_integer)
+        return OK;
+    for (size_t i = 0; i < c->x->survey.n_gpus; i++) {
+        if (c->x->survey.gpus[i].type_id != cells[1].v)
+            continue;
+        if (c->any[i] && cells[0].v < c->last_ns[i])
+            return fail(err, ERR_ORDER, 0, "rows are not in the order of their times");
+        c->last_ns[i] = cells[0].v;
+        c->any[i] = true;
+    }
+    return OK;
+}
+
+enum status nsys_export_order(struct nsys_export *x, enum nsys_order *out, struct error *err)
+{
+    struct order_check check = {.x = x};
+    enum status st =
+        nsys_db_each(x->db, "timestamp, typeId", 2, "GPU_METRICS", NULL, 0, check_row, &check, err);
+    if (st && st != ERR_ORDER)
+        return st;
+    *out = st ? NSYS_BY_TIME : NSYS_AS_STORED;
+    return OK;
 }
 
 static enum status push_row_notes(const struct nsys_export *x, const struct event_sink *sink,
@@ -329,8 +377,8 @@ static enum status push_row_notes(const struct nsys_export *x, const struct even
     return st;
 }
 
-enum status nsys_export_read(struct nsys_export *x, const struct event_sink *sink,
-                             struct error *err)
+enum status nsys_export_read(struct nsys_export *x, enum nsys_order order,
+                             const struct event_sink *sink, struct error *err)
 {
     size_t n = x->survey.n_gpus;
     struct nsys_batch *list = calloc(n ? n : 1, sizeof *list);
@@ -341,7 +389,7 @@ enum status nsys_export_read(struct nsys_export *x, const struct event_sink *sin
     for (size_t i = 0; !st && i < n; i++)
         st = nsys_batch_init(&list[i], &x->survey.gpus[i], epoch, sink, err);
     if (!st)
-        st = read_rows(x, list, err);
+        st = read_rows(x, order, list, err);
     for (size_t i = 0; i < n; i++)
         nsys_batch_fini(&list[i]);
     free(list);
@@ -350,6 +398,9 @@ enum status nsys_export_read(struct nsys_export *x, const struct event_sink *sin
             st = push_plan(&x->survey.gpus[i], sink, err);
     if (!st)
         st = push_row_notes(x, sink, err);
+    if (!st && order == NSYS_BY_TIME)
+        st = event_push_note(sink, NOTE_INFO, -1, err,
+                             "rows are not in the order of their times; they were sorted");
     struct event ev = {.kind = EVENT_END, .u.end = {""}};
     return st ? st : event_push(sink, &ev, err);
 }

@@ -20,10 +20,19 @@ enum status nsys_export_open(struct nsys_export **out, const char *path, bool al
 enum status nsys_export_describe(struct nsys_export *x, const struct event_sink *sink,
                                  struct error *err);
 
-/* Sends all samples, then the plans again when reading them changed a state, then end.
- * Once, and after nsys_export_describe. */
-enum status nsys_export_read(struct nsys_export *x, const struct event_sink *sink,
-                             struct error *err);
+enum nsys_order {
+    NSYS_AS_STORED, /* fast: one pass in the order of the file, nearly always that of time */
+    NSYS_BY_TIME,   /* sorted: nsys does not promise an order */
+};
+
+/* Sends all samples, then the plans again when reading them changed a state, then end. After
+ * nsys_export_describe. ERR_ORDER: the file is not in the order of time; what was sent so far
+ * must be thrown away, and describe and read(NSYS_BY_TIME) give all of it again. */
+enum status nsys_export_read(struct nsys_export *x, enum nsys_order order,
+                             const struct event_sink *sink, struct error *err);
+
+/* For those who cannot throw away what they got: one more pass tells which order to read in. */
+enum status nsys_export_order(struct nsys_export *x, enum nsys_order *out, struct error *err);
 
 void nsys_export_close(struct nsys_export *x); /* accepts NULL */
 

@@ -53,9 +53,7 @@ struct nsys_gpu {
     size_t n_raw;
     struct nsys_series *series;
     size_t n_series;
-    /* found by the survey */
-    uint64_t samples;
-    int64_t first_ns, last_ns, period_ns; /* period 0 = not known (one sample) */
+    int64_t period_ns; /* distance of the samples; 0 = not known (one sample) */
 };
 
 enum nsys_names_from { NAMES_NONE, NAMES_TABLE, NAMES_FIELDS, NAMES_VERIFIED_IDS };

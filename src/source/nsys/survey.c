@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "source/nsys/survey.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "source/nsys/db.h"
 
-/* The GPU id within a typeId has 8 bits; more typeIds are no machine. */
-enum { GPUS_MAX = 256 };
+/* GPUS_MAX: the GPU id within a typeId has 8 bits. ROWS: some 3,000 samples of the usual 22
+ * metrics, plenty for the distance between them. */
+enum { GPUS_MAX = 256, ROWS = 65536 };
 
-/* Distances between samples are counted in classes of 1/64 octave: the period is the mean of the
- * fullest class, which no gap and no jitter of single samples moves. */
+/* Distances are counted in classes of 1/64 octave: the period is the mean of the fullest class,
+ * which no gap and no jitter of single samples moves. */
 enum { CLASSES = 64 * 64 };
 
 /* nsys samples at 10 Hz or faster; a distance of an hour is no period. */
-static const int64_t period_max_ns = 3600000000000;
+static const double period_max_ns = 3.6e12;
 
 struct interval_class {
     uint64_t count;
@@ -22,8 +24,15 @@ struct interval_class {
 };
 
 struct seen {
-    struct nsys_gpu gpu;
+    int64_t type_id, last_ns;
+    bool any;
     struct interval_class *classes; /* CLASSES of them */
+};
+
+struct survey {
+    struct seen list[GPUS_MAX];
+    size_t n;
+    uint64_t rows;
 };
 
 static unsigned class_of(int64_t interval_ns)
@@ -41,74 +50,71 @@ static int64_t fullest_class_ns(const struct interval_class *classes)
         if (classes[i].count > best->count)
             best = &classes[i];
     double period = best->count ? best->sum_ns / (double)best->count : 0;
-    return period < (double)period_max_ns ? (int64_t)(period + 0.5) : 0;
+    return period < period_max_ns ? (int64_t)(period + 0.5) : 0;
 }
 
-static struct seen *find(struct seen *list, size_t n, int64_t type_id)
+/* The GPU of this typeId, new or old. */
+static enum status find(struct survey *sv, int64_t type_id, struct seen **out, struct error *err)
 {
-    for (size_t i = 0; i < n; i++)
-        if (list[i].gpu.type_id == type_id)
-            return &list[i];
-    return NULL;
-}
-
-static void take_time(struct seen *s, int64_t t, bool *disordered)
-{
-    struct nsys_gpu *g = &s->gpu;
-    if (g->samples && t == g->last_ns)
-        return; /* another metric of the same sample */
-    if (g->samples && t < g->last_ns) {
-        *disordered = true;
-        return;
-    }
-    if (!g->samples) {
-        g->first_ns = t;
-    } else {
-        int64_t interval = t - g->last_ns;
-        struct interval_class *c = &s->classes[class_of(interval)];
-        c->count++;
-        c->sum_ns += (double)interval;
-    }
-    g->last_ns = t;
-    g->samples++;
-}
-
-static enum status take_row(struct seen *list, struct nsys_survey *sv, sqlite3_stmt *stmt,
-                            struct seen **last, struct error *err)
-{
-    int64_t t, type_id;
-    sv->rows++;
-    if (!nsys_db_time(stmt, 0, &t) || !nsys_db_int(stmt, 1, &type_id)) {
-        sv->bad_rows++;
-        return OK;
-    }
-    struct seen *s =
-        *last && (*last)->gpu.type_id == type_id ? *last : find(list, sv->n_gpus, type_id);
-    if (!s) {
-        if (sv->n_gpus >= GPUS_MAX)
-            return fail(err, ERR_BAD_INPUT, 0, "more than %d GPUs in GPU_METRICS", GPUS_MAX);
-        s = &list[sv->n_gpus];
-        s->classes = calloc(CLASSES, sizeof *s->classes);
-        if (!s->classes)
-            return fail(err, ERR_NOMEM, 0, "out of memory");
-        s->gpu.type_id = type_id;
-        sv->n_gpus++;
-    }
-    *last = s;
-    take_time(s, t, &sv->disordered);
+    for (size_t i = 0; i < sv->n; i++)
+        if (sv->list[i].type_id == type_id) {
+            *out = &sv->list[i];
+            return OK;
+        }
+    if (sv->n >= GPUS_MAX)
+        return fail(err, ERR_BAD_INPUT, 0, "more than %d GPUs", GPUS_MAX);
+    struct seen *s = &sv->list[sv->n];
+    s->classes = calloc(CLASSES, sizeof *s->classes);
+    if (!s->classes)
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    s->type_id = type_id;
+    sv->n++;
+    *out = s;
     return OK;
 }
 
-static enum status scan(sqlite3 *db, const char *sql, struct seen *list, struct nsys_survey *sv,
-                        struct error *err)
+static enum status take_row(void *self, const struct nsys_cell *cells, struct error *err)
 {
-    sqlite3_stmt *stmt = NULL;
-    enum status st = nsys_db_prepare(db, &stmt, sql, err);
-    bool row = true;
-    struct seen *last = NULL;
-    while (!st && !(st = nsys_db_step(stmt, &row, err)) && row)
-        st = take_row(list, sv, stmt, &last, err);
-    sqlite3_finalize(stmt);
+    struct survey *sv = self;
+    struct seen *s = NULL;
+    sv->rows++;
+    if (!nsys_time_ok(&cells[0]) || !cells[1].is_integer)
+        return OK;
+    enum status st = find(sv, cells[1].v, &s, err);
+    if (st)
+        return st;
+    int64_t interval = s->any ? cells[0].v - s->last_ns : 0;
+    if (interval) {
+        struct interval_class *c = &s->classes[class_of(interval < 0 ? -interval : interval)];
+        c->count++;
+        c->sum_ns += (double)(interval < 0 ? -interval : interval);
+    }
+    s->last_ns = cells[0].v;
+    s->any = true;
+    return OK;
+}
+
+static enum status take_named(void *self, const struct nsys_cell *cells, struct error *err)
+{
+    struct seen *s = NULL;
+    return cells[0].is_integer ? find(self, cells[0].v, &s, err) : OK;
+}
+
+static enum status look(sqlite3 *db, struct survey *sv, struct error *err)
+{
+    enum status st =
+        nsys_db_each(db, "timestamp, typeId", 2, "GPU_METRICS", NULL, ROWS, take_row, sv, err);
+    if (!st && nsys_db_has(db, "TARGET_INFO_GPU_METRICS", "typeId"))
+        st = nsys_db_each(db, "typeId", 1, "TARGET_INFO_GPU_METRICS", NULL, 0, take_named, sv, err);
+    /* a GPU that started late is not among the first rows */
+    for (size_t i = 0; !st && i < sv->n && sv->rows == ROWS; i++) {
+        char rows_of_gpu[64];
+        snprintf(rows_of_gpu, sizeof rows_of_gpu, "GPU_METRICS WHERE typeId=%lld",
+                 (long long)sv->list[i].type_id);
+        if (!sv->list[i].any)
+            st = nsys_db_each(db, "timestamp, typeId", 2, rows_of_gpu, NULL, ROWS, take_row, sv,
+                              err);
+    }
     return st;
 }
 
@@ -116,14 +122,6 @@ static int by_type_id(const void *a, const void *b)
 {
     int64_t x = ((const struct nsys_gpu *)a)->type_id, y = ((const struct nsys_gpu *)b)->type_id;
     return (x > y) - (x < y);
-}
-
-static void forget(struct seen *list, struct nsys_survey *sv)
-{
-    for (size_t i = 0; i < sv->n_gpus; i++)
-        free(list[i].classes);
-    memset(list, 0, GPUS_MAX * sizeof *list);
-    *sv = (struct nsys_survey){.disordered = sv->disordered};
 }
 
 /* Two typeIds (two VMs, say) can carry the same GPU id: keep them apart. */
@@ -141,34 +139,29 @@ static void number_gpus(struct nsys_gpu *gpus, size_t n)
 
 enum status nsys_survey_read(sqlite3 *db, struct nsys_survey *out, struct error *err)
 {
-    struct nsys_survey sv = {0};
-    struct seen *list = calloc(GPUS_MAX, sizeof *list);
-    if (!list)
+    struct survey *sv = calloc(1, sizeof *sv);
+    if (!sv)
         return fail(err, ERR_NOMEM, 0, "out of memory");
-    enum status st = scan(db, "SELECT timestamp, typeId FROM GPU_METRICS", list, &sv, err);
-    if (!st && sv.disordered) {
-        forget(list, &sv);
-        st = scan(db, "SELECT timestamp, typeId FROM GPU_METRICS ORDER BY timestamp", list, &sv,
-                  err);
-    }
+    struct nsys_gpu *gpus = NULL;
+    enum status st = look(db, sv, err);
     if (!st) {
-        sv.gpus = calloc(sv.n_gpus ? sv.n_gpus : 1, sizeof *sv.gpus);
-        if (!sv.gpus)
+        gpus = calloc(sv->n ? sv->n : 1, sizeof *gpus);
+        if (!gpus)
             st = fail(err, ERR_NOMEM, 0, "out of memory");
     }
-    for (size_t i = 0; !st && i < sv.n_gpus; i++) {
-        sv.gpus[i] = list[i].gpu;
-        sv.gpus[i].period_ns = fullest_class_ns(list[i].classes);
+    for (size_t i = 0; i < sv->n; i++) {
+        if (gpus)
+            gpus[i] = (struct nsys_gpu){.type_id = sv->list[i].type_id,
+                                        .period_ns = fullest_class_ns(sv->list[i].classes)};
+        free(sv->list[i].classes);
     }
-    for (size_t i = 0; i < sv.n_gpus; i++)
-        free(list[i].classes);
-    free(list);
-    if (st)
-        return st;
-    qsort(sv.gpus, sv.n_gpus, sizeof *sv.gpus, by_type_id);
-    number_gpus(sv.gpus, sv.n_gpus);
-    *out = sv;
-    return OK;
+    if (!st) {
+        qsort(gpus, sv->n, sizeof *gpus, by_type_id);
+        number_gpus(gpus, sv->n);
+        *out = (struct nsys_survey){.gpus = gpus, .n_gpus = sv->n, .rows = sv->rows};
+    }
+    free(sv);
+    return st;
 }
 
 void nsys_survey_fini(struct nsys_survey *s)

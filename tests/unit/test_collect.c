@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <string.h>
+
+#include "support.h"
+
+#include "collect/collect.h"
+
+static struct collector *c;
+static struct event_sink sink;
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct error err;
+    assert_int_equal(collector_create(&c, &err), OK);
+    sink = collector_sink(c);
+    struct event gpu = {
+        .kind = EVENT_GPU,
+        .u.gpu = {.gpu = 3, .name = "x\x1b", .uuid = "u", .chip = "", .pci_bus = ""}};
+    assert_int_equal(event_push(&sink, &gpu, &err), OK);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    collector_destroy(c);
+    return 0;
+}
+
+static enum status plan(enum source source, size_t n, enum value_state state, const char *reason)
+{
+    struct plan_series series[2] = {
+        {METRIC_SM_ACTIVE, "sm_active", UNIT_RATIO, state, reason, "counter", 0},
+        {METRIC_NONE, "other \"x\"", UNIT_COUNT, VALUE_OK, "", "", 0}};
+    struct event ev = {
+        .kind = EVENT_PLAN,
+        .u.plan = {.gpu = 3, .source = source, .rate_hz = 50, .n = n, .series = series}};
+    return event_push(&sink, &ev, NULL);
+}
+
+static enum status samples(enum source source, const int64_t *t0, const int64_t *t1,
+                           const double *values, size_t n)
+{
+    static const uint32_t series[] = {0};
+    struct event ev = {.kind = EVENT_SAMPLES,
+                       .u.samples = {.gpu = 3,
+                                     .source = source,
+                                     .n = n,
+                                     .t0_ns = t0,
+                                     .t1_ns = t1,
+                                     .columns = 1,
+                                     .series = series,
+                                     .values = values,
+                                     .stride = n}};
+    return event_push(&sink, &ev, NULL);
+}
+
+static struct snapshot *snapshot(void)
+{
+    struct snapshot *s = NULL;
+    assert_int_equal(collector_snapshot(c, &s, NULL), OK);
+    return s;
+}
+
+static void statistics_window_and_coverage(void **state)
+{
+    (void)state;
+    static const int64_t t0[] = {0, 20, 60, 80}, t1[] = {20, 40, 80, 100};
+    static const double values[] = {0.1, 0.2, NAN, 0.6};
+    assert_int_equal(plan(SOURCE_PM, 2, VALUE_OK, ""), OK);
+    assert_int_equal(samples(SOURCE_PM, t0, t1, values, 4), OK);
+    struct snapshot *s = snapshot();
+    const struct gpu_snapshot *g = &s->gpus[0];
+    const struct metric_stats *m = &g->metrics[METRIC_SM_ACTIVE];
+    assert_int_equal(g->index, 3);
+    assert_string_equal(g->name, "x\xEF\xBF\xBD");
+    assert_near(m->value.v, 0.3, 1e-15);
+    assert_int_equal(m->samples, 3);
+    assert_near(m->p50, 0.2, 0);
+    assert_near(m->max, 0.6, 0);
+    assert_int_equal(g->samples, 4);
+    assert_near(g->coverage, 0.8, 1e-12);
+    assert_int_equal(g->gaps, 1);
+    assert_near(g->longest_gap_s, 20e-9, 1e-15);
+    assert_int_equal(g->n_extras, 1);
+    assert_int_equal(g->extras[0].stats.value.state, VALUE_FAILED); /* no sample came */
+    assert_int_equal(g->metrics[METRIC_POWER].value.state, VALUE_UNSUPPORTED);
+    snapshot_destroy(s);
+}
+
+static void shares_above_one_are_suspect(void **state)
+{
+    (void)state;
+    static const int64_t t0[] = {0, 20}, t1[] = {20, 40};
+    static const double values[] = {0.5, 3.0};
+    plan(SOURCE_PM, 2, VALUE_OK, "");
+    samples(SOURCE_PM, t0, t1, values, 2);
+    struct snapshot *s = snapshot();
+    assert_int_equal(s->gpus[0].metrics[METRIC_SM_ACTIVE].value.state, VALUE_SUSPECT);
+    assert_contains(s->gpus[0].metrics[METRIC_SM_ACTIVE].value.reason,
+                    "1 of 2 samples above 100 %");
+    snapshot_destroy(s);
+}
+
+static void later_plan_changes_the_state(void **state)
+{
+    (void)state;
+    static const int64_t t0[] = {0}, t1[] = {20};
+    static const double values[] = {0.5};
+    plan(SOURCE_PM, 2, VALUE_OK, "");
+    samples(SOURCE_PM, t0, t1, values, 1);
+    plan(SOURCE_PM, 2, VALUE_BUSY, "another process holds the counters");
+    struct snapshot *s = snapshot();
+    const struct metric_stats *m = &s->gpus[0].metrics[METRIC_SM_ACTIVE];
+    assert_int_equal(m->value.state, VALUE_BUSY);
+    assert_string_equal(m->value.reason, "another process holds the counters");
+    assert_true(isnan(m->min));
+    snapshot_destroy(s);
+    assert_int_equal(plan(SOURCE_PM, 1, VALUE_OK, ""), ERR_BAD_INPUT);
+}
+
+static void a_source_with_a_number_wins(void **state)
+{
+    (void)state;
+    static const int64_t t0[] = {0}, t1[] = {20};
+    static const double values[] = {0.5};
+    plan(SOURCE_PM, 1, VALUE_BUSY, "taken");
+    plan(SOURCE_GPM, 1, VALUE_OK, "");
+    samples(SOURCE_GPM, t0, t1, values, 1);
+    struct snapshot *s = snapshot();
+    assert_int_equal(s->gpus[0].metrics[METRIC_SM_ACTIVE].value.source, SOURCE_GPM);
+    snapshot_destroy(s);
+}
+
+static void samples_need_a_plan(void **state)
+{
+    (void)state;
+    static const int64_t t[] = {0};
+    static const double values[] = {0.5};
+    assert_int_equal(samples(SOURCE_PM, t, t, values, 1), ERR_BAD_INPUT);
+    plan(SOURCE_PM, 0, VALUE_OK, "");
+    assert_int_equal(samples(SOURCE_PM, t, t, values, 1), ERR_BAD_INPUT);
+}
+
+static void notes_are_kept_and_bounded(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(event_push_note(&sink, NOTE_WARNING, -1, NULL, "note %d\n", i), OK);
+    struct snapshot *s = snapshot();
+    assert_int_equal(s->n_notes, 100);
+    assert_string_equal(s->notes[0].text, "note 0?");
+    assert_string_equal(s->notes[99].text, "further notes left out");
+    snapshot_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(statistics_window_and_coverage, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(shares_above_one_are_suspect, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(later_plan_changes_the_state, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_source_with_a_number_wins, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(samples_need_a_plan, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(notes_are_kept_and_bounded, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
