@@ -46,8 +46,12 @@ static void put_one(struct buf *out, const struct metric_info *info)
     buf_printf(out, "%s (%s) - %s\n\n", info->key, unit_name(info->unit), info->help);
     put_paragraph(out, info->doc);
     buf_putc(out, '\n');
-    for (const struct nsys_name *n = info->nsys; n && n->name; n++)
-        buf_printf(out, "  nsys   %s%s%s\n", n->name, n->plus ? " + " : "", n->plus ? n->plus : "");
+    for (const struct nsys_name *n = info->nsys; n && n->name; n++) {
+        buf_printf(out, "  nsys   %s", n->name);
+        for (const char *const *plus = n->plus; plus && *plus; plus++)
+            buf_printf(out, " + %s", *plus);
+        buf_putc(out, '\n');
+    }
     for (const struct pm_candidate *p = info->pm; p && p->expression; p++)
         buf_printf(out, "  pm     %s%s%s\n", p->expression, p->chips ? "   chips: " : "",
                    p->chips ? p->chips : "");
@@ -60,9 +64,12 @@ static void put_one(struct buf *out, const struct metric_info *info)
 static json_t *metric_json(const struct metric_info *info)
 {
     json_t *nsys = json_array(), *pm = json_array();
-    for (const struct nsys_name *n = info->nsys; nsys && n && n->name; n++)
-        json_array_append_new(nsys, n->plus ? json_pack("[s,s]", n->name, n->plus)
-                                            : json_pack("[s]", n->name));
+    for (const struct nsys_name *n = info->nsys; nsys && n && n->name; n++) {
+        json_t *rows = json_pack("[s]", n->name);
+        for (const char *const *plus = n->plus; plus && *plus; plus++)
+            json_array_append_new(rows, json_string(*plus));
+        json_array_append_new(nsys, rows);
+    }
     for (const struct pm_candidate *p = info->pm; pm && p && p->expression; p++)
         json_array_append_new(
             pm, json_pack("{s:s, s:s?}", "expression", p->expression, "chips", p->chips));

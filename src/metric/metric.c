@@ -12,6 +12,11 @@
             0                                                                                      \
         }                                                                                          \
     }
+#define PLUS(...)                                                                                  \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
 #define PM(...)                                                                                    \
     (const struct pm_candidate[])                                                                  \
     {                                                                                              \

@@ -45,10 +45,10 @@ enum metric_kind { KIND_GAUGE, KIND_COUNTER };
  * TARGET_INFO_GPU_METRICS. Names are tried in order; the first that a file has is taken. */
 struct nsys_name {
     const char *name;
-    const char *plus;    /* a second row that must be there too and is added; or NULL */
-    double scale;        /* row value × scale = catalogue unit (0.01 for whole percents) */
-    const char *sets;    /* the metric sets and versions that use it, for docs */
-    const char *suspect; /* why a value under this name cannot be trusted alone; or NULL */
+    const char *const *plus; /* further rows that must be there too and are added; ends with NULL */
+    double scale;            /* row value × scale = catalogue unit (0.01 for whole percents) */
+    const char *sets;        /* the metric sets and versions that use it, for docs */
+    const char *suspect;     /* why a value under this name cannot be trusted alone; or NULL */
 };
 
 /* A CUPTI PM sampling expression. Candidates are tried in order of preference. */

@@ -54,8 +54,7 @@ static bool plausible(const struct nsys_raw *r, double v)
 {
     if (r->percent)
         return v >= 0;
-    size_t len = strlen(r->name);
-    if (len >= 5 && strcmp(r->name + len - 5, "[MHz]") == 0)
+    if (r->clock)
         return v == 0 || (v >= 1e6 && v <= 1e10);
     return true;
 }
@@ -94,7 +93,7 @@ bool nsys_wrapped(struct nsys_gpu *g, const struct nsys_raw *r, char *reason, si
         return false;
     const char *bracket = strstr(r->name, " [");
     const char *unit = bracket ? bracket : "";
-    if (strcmp(unit, " [MHz]") == 0)
+    if (r->clock)
         return false; /* plausible() bounds it */
     const struct nsys_raw *clock = find(g, "GPC Clock Frequency [MHz]");
     if (strcmp(unit, " [Avg]") == 0 && clock && g->period_ns > 0) {

@@ -55,6 +55,7 @@ static enum status add_raw(struct nsys_gpu *g, int64_t metric_id, const char *na
     strncpy(r->name, name, sizeof r->name - 1);
     size_t len = strlen(r->name);
     r->percent = len >= 2 && strcmp(r->name + len - 2, "%]") == 0;
+    r->clock = len >= 5 && strcmp(r->name + len - 5, "[MHz]") == 0;
     return OK;
 }
 

@@ -9,6 +9,9 @@
  * nsys 2025.3.1 beside PM sampling): nothing finer than this can be read from one sample. */
 static const double percent_step = 0.01;
 
+/* The longest sum of the catalogue: NVLink's four kinds of packets. */
+enum { NSYS_PARTS_MAX = 4 };
+
 void nsys_gpu_fini(struct nsys_gpu *g)
 {
     free(g->raw);
@@ -24,12 +27,6 @@ static struct nsys_raw *find_name(struct nsys_gpu *g, const char *name)
     return NULL;
 }
 
-static bool is_clock(const struct nsys_raw *r)
-{
-    size_t len = strlen(r->name);
-    return len >= 5 && strcmp(r->name + len - 5, "[MHz]") == 0;
-}
-
 /* Says in reason why the row cannot be used, or returns true. */
 static bool usable(const struct nsys_raw *r, char *reason, size_t size)
 {
@@ -40,7 +37,7 @@ static bool usable(const struct nsys_raw *r, char *reason, size_t size)
         return false;
     }
     /* exports up to schema 3.7.2 declare no storage: only percents and clocks are known there */
-    if (!r->has_field && !r->percent && !is_clock(r)) {
+    if (!r->has_field && !r->percent && !r->clock) {
         snprintf(reason, size, "the file does not say how \"%s\" is stored", r->name);
         return false;
     }
@@ -55,13 +52,29 @@ static void add_part(struct nsys_series *s, int index, struct nsys_raw *r, doubl
     size_t used = strlen(s->counter);
     snprintf(s->counter + used, sizeof s->counter - used, "%s%s", used ? " + " : "", r->name);
     if (r->percent)
-        s->resolution = percent_step;
+        s->resolution += percent_step; /* each part is rounded by itself */
 }
 
 static void no_data(struct nsys_series *s, enum value_state state)
 {
     s->state = state;
     s->parts = 0;
+}
+
+/* All rows of a name and what is added to it; 0 when one of them is not there. */
+static size_t find_rows(struct nsys_gpu *g, const struct nsys_name *n,
+                        struct nsys_raw *rows[NSYS_PARTS_MAX])
+{
+    size_t count = 0;
+    rows[count] = find_name(g, n->name);
+    if (!rows[count++])
+        return 0;
+    for (const char *const *plus = n->plus; plus && *plus && count < NSYS_PARTS_MAX; plus++) {
+        rows[count] = find_name(g, *plus);
+        if (!rows[count++])
+            return 0;
+    }
+    return count;
 }
 
 static void plan_metric(struct nsys_gpu *g, struct nsys_series *s, int index,
@@ -83,21 +96,24 @@ static void plan_metric(struct nsys_gpu *g, struct nsys_series *s, int index,
         return;
     }
     for (const struct nsys_name *n = info->nsys; n->name; n++) {
-        struct nsys_raw *a = find_name(g, n->name);
-        struct nsys_raw *b = a && n->plus ? find_name(g, n->plus) : NULL;
-        if (!a || (n->plus && !b))
-            continue;
-        if (!usable(a, s->reason, sizeof s->reason) ||
-            (b && !usable(b, s->reason, sizeof s->reason))) {
-            s->state = VALUE_FAILED;
+        struct nsys_raw *rows[NSYS_PARTS_MAX];
+        size_t count = find_rows(g, n, rows);
+        for (size_t i = 0; i < count; i++) {
+            /* names without a unit (nsys up to 2023.2) are known by the catalogue alone */
+            rows[i]->percent = info->unit == UNIT_RATIO;
+            rows[i]->clock = info->unit == UNIT_HERTZ;
+            if (!usable(rows[i], s->reason, sizeof s->reason)) {
+                s->state = VALUE_FAILED;
+                return;
+            }
+        }
+        for (size_t i = 0; i < count; i++)
+            add_part(s, index, rows[i], n->scale);
+        if (count) {
+            s->state = n->suspect ? VALUE_SUSPECT : VALUE_OK;
+            snprintf(s->reason, sizeof s->reason, "%s", n->suspect ? n->suspect : "");
             return;
         }
-        s->state = n->suspect ? VALUE_SUSPECT : VALUE_OK;
-        snprintf(s->reason, sizeof s->reason, "%s", n->suspect ? n->suspect : "");
-        add_part(s, index, a, n->scale);
-        if (b)
-            add_part(s, index, b, n->scale);
-        return;
     }
     snprintf(s->reason, sizeof s->reason, "not in the metric set that was captured");
 }

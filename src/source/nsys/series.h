@@ -20,11 +20,12 @@ enum nsys_field_type { FIELD_SIGNED = 0, FIELD_UNSIGNED = 1, FIELD_FLOAT = 2, FI
 struct nsys_raw {
     int64_t metric_id;
     char name[NSYS_NAME_SIZE];
-    bool ambiguous;   /* the id has two names, or the name two ids */
-    bool has_field;   /* type and size are known */
-    int type, size;   /* enum nsys_field_type; bytes */
-    bool percent;     /* unit in brackets ends with '%' */
-    int target;       /* index of the series that takes its values, -1 = none */
+    bool ambiguous; /* the id has two names, or the name two ids */
+    bool has_field; /* type and size are known */
+    int type, size; /* enum nsys_field_type; bytes */
+    bool percent; /* whole percents: the unit in brackets ends with '%', or the catalogue says so */
+    bool clock;   /* hertz under a "[MHz]" label, or a clock of the catalogue */
+    int target;   /* index of the series that takes its values, -1 = none */
     double divisor;   /* raw value ÷ divisor = unit of the target */
     uint64_t rows;    /* values read */
     uint64_t refused; /* values that were no numbers of the declared kind */
@@ -41,7 +42,7 @@ struct nsys_series {
     char counter[NSYS_NAME_SIZE];
     char reason[NSYS_TEXT_SIZE];
     double resolution;
-    unsigned parts; /* rows that must be there and are added up: 1 or 2; 0 = no samples */
+    unsigned parts; /* rows that must be there and are added up; 0 = no samples */
 };
 
 /* All that one typeId (one GPU) has. */
