@@ -23,6 +23,7 @@ enum status_index {
 #define X(name, text) STATUS_INDEX_##name,
     STATUS_LIST(X)
 #undef X
+        STATUS_INDEX_COUNT
 };
 
 enum status {

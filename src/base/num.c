@@ -24,13 +24,28 @@ static locale_t enter_c(void)
     return c_locale ? uselocale(c_locale) : (locale_t)0;
 }
 
+static size_t format_special(char *dst, double v)
+{
+    const char *name = isnan(v) ? "nan" : v > 0 ? "inf" : "-inf";
+    memcpy(dst, name, strlen(name) + 1);
+    return strlen(name);
+}
+
+size_t num_format_digits(char dst[NUM_TEXT_SIZE], double v, int digits)
+{
+    if (!isfinite(v))
+        return format_special(dst, v);
+    locale_t old = enter_c();
+    int n = snprintf(dst, NUM_TEXT_SIZE, "%.*g", digits, v);
+    if (old)
+        uselocale(old);
+    return (size_t)n;
+}
+
 size_t num_format(char dst[NUM_TEXT_SIZE], double v)
 {
-    if (!isfinite(v)) {
-        const char *name = isnan(v) ? "nan" : v > 0 ? "inf" : "-inf";
-        memcpy(dst, name, strlen(name) + 1);
-        return strlen(name);
-    }
+    if (!isfinite(v))
+        return format_special(dst, v);
     locale_t old = enter_c();
     int n = 0;
     for (int digits = 15; digits <= 17; digits++) {

@@ -13,6 +13,9 @@ enum { NUM_TEXT_SIZE = 32 };
  * and "-inf" for the others. Returns the length. */
 size_t num_format(char dst[NUM_TEXT_SIZE], double v);
 
+/* The same with at most the given number of significant digits (1 to 17). */
+size_t num_format_digits(char dst[NUM_TEXT_SIZE], double v, int digits);
+
 /* One whole decimal number, nothing before or behind it, finite. */
 bool num_parse(const char *s, double *out);
 bool num_parse_u64(const char *s, uint64_t *out);

@@ -239,6 +239,8 @@ static enum status take(void *self, const struct event *ev, struct error *err)
         return take_samples(c, &ev->u.samples, err);
     case EVENT_NOTE:
         return take_note(c, &ev->u.note, err);
+    case EVENT_PROCESSES:
+    case EVENT_BEAT:
     case EVENT_END:
         return OK;
     }

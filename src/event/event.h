@@ -14,12 +14,14 @@
 enum { EVENT_SCHEMA = 1 };
 
 enum event_kind {
-    EVENT_HELLO,   /* first of a stream */
-    EVENT_GPU,     /* a GPU's identity */
-    EVENT_PLAN,    /* what a source gives for a GPU; sent again whenever a state changes */
-    EVENT_SAMPLES, /* a batch of samples of one GPU and source, in columns */
-    EVENT_NOTE,    /* one line for people */
-    EVENT_END,     /* last of a stream */
+    EVENT_HELLO,     /* first of a stream */
+    EVENT_GPU,       /* a GPU's identity */
+    EVENT_PLAN,      /* what a source gives for a GPU; sent again whenever a state changes */
+    EVENT_SAMPLES,   /* a batch of samples of one GPU and source, in columns */
+    EVENT_PROCESSES, /* who uses a GPU now */
+    EVENT_NOTE,      /* one line for people */
+    EVENT_BEAT,      /* "still alive": a source that has nothing to say says this */
+    EVENT_END,       /* last of a stream */
 };
 
 struct event_hello {
@@ -63,6 +65,19 @@ struct event_samples {
     size_t stride;          /* >= n */
 };
 
+struct event_process {
+    int64_t pid;
+    const char *name;        /* "" when not known */
+    double gpu_memory_bytes; /* NaN when the driver does not tell */
+    double sm_utilization;   /* share of time, by the driver; NaN when it does not tell */
+};
+
+struct event_processes {
+    unsigned gpu;
+    size_t n;
+    const struct event_process *list;
+};
+
 enum note_level { NOTE_INFO, NOTE_WARNING, NOTE_ERROR };
 
 struct event_note {
@@ -72,7 +87,8 @@ struct event_note {
 };
 
 struct event_end {
-    const char *reason; /* "" = regular end */
+    enum status status; /* OK = regular end */
+    const char *reason; /* "" when OK */
 };
 
 struct event {
@@ -82,6 +98,7 @@ struct event {
         struct event_gpu gpu;
         struct event_plan plan;
         struct event_samples samples;
+        struct event_processes processes;
         struct event_note note;
         struct event_end end;
     } u;

@@ -401,6 +401,6 @@ enum status nsys_export_read(struct nsys_export *x, enum nsys_order order,
     if (!st && order == NSYS_BY_TIME)
         st = event_push_note(sink, NOTE_INFO, -1, err,
                              "rows are not in the order of their times; they were sorted");
-    struct event ev = {.kind = EVENT_END, .u.end = {""}};
+    struct event ev = {.kind = EVENT_END, .u.end = {OK, ""}};
     return st ? st : event_push(sink, &ev, err);
 }

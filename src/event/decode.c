@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/book.h"
+#include "event/wire.h"
+
+/* A stream can come from another host or an old file: whatever a line holds, what is pushed keeps
+ * the contracts of event.h. */
+
+/* Wide enough for every set and batch of ours; more is no stream of ours. */
+enum { SERIES_MAX = 20000, SAMPLES_MAX = 1000000, GPUS_MAX = 1024, PROCESSES_MAX = 10000 };
+
+struct event_decoder {
+    struct book book;
+};
+
+enum status event_decoder_create(struct event_decoder **out, struct error *err)
+{
+    struct event_decoder *d = calloc(1, sizeof *d);
+    if (!d)
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    *out = d;
+    return OK;
+}
+
+void event_decoder_destroy(struct event_decoder *d)
+{
+    if (!d)
+        return;
+    book_fini(&d->book);
+    free(d);
+}
+
+static const char *text(const json_t *o, const char *key)
+{
+    const char *s = json_string_value(json_object_get(o, key));
+    return s ? s : "";
+}
+
+static double number(const json_t *value)
+{
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static enum status get_gpu(const json_t *o, unsigned *gpu, struct error *err)
+{
+    const json_t *g = json_object_get(o, "gpu");
+    if (!json_is_integer(g) || json_integer_value(g) < 0 || json_integer_value(g) >= GPUS_MAX)
+        return fail(err, ERR_BAD_INPUT, 0, "no GPU number");
+    *gpu = (unsigned)json_integer_value(g);
+    return OK;
+}
+
+#define BY_NAME(function, type, count, name_of)                                                    \
+    static bool function(const char *name, type *out)                                              \
+    {                                                                                              \
+        for (int i = 0; i < count; i++)                                                            \
+            if (strcmp(name_of((type)i), name) == 0) {                                             \
+                *out = (type)i;                                                                    \
+                return true;                                                                       \
+            }                                                                                      \
+        return false;                                                                              \
+    }
+BY_NAME(source_by_name, enum source, SOURCE_COUNT, source_name)
+BY_NAME(unit_by_name, enum unit, UNITS_END, unit_name)
+BY_NAME(state_by_name, enum value_state, VALUE_STATE_COUNT, value_state_name)
+
+static enum status get_source(const json_t *o, enum source *source, struct error *err)
+{
+    if (!source_by_name(text(o, "source"), source))
+        return fail(err, ERR_BAD_INPUT, 0, "no known source");
+    return OK;
+}
+
+/* A catalogue key that this version does not know stays a series of its own name. */
+static enum status get_series(const json_t *o, struct plan_series *out, struct error *err)
+{
+    const char *key = text(o, "metric");
+    *out = (struct plan_series){.metric = *key ? metric_by_key(key) : METRIC_NONE,
+                                .name = *key ? key : text(o, "name"),
+                                .reason = text(o, "reason"),
+                                .counter = text(o, "counter")};
+    if (!*out->name)
+        return fail(err, ERR_BAD_INPUT, 0, "a series without a name");
+    if (!unit_by_name(text(o, "unit"), &out->unit))
+        out->unit = UNIT_COUNT;
+    if (out->metric != METRIC_NONE && out->unit != metric_info((enum metric)out->metric)->unit)
+        return fail(err, ERR_BAD_INPUT, 0, "%s has the unit %s", key, text(o, "unit"));
+    if (!state_by_name(text(o, "state"), &out->state))
+        out->state = VALUE_FAILED;
+    double resolution = number(json_object_get(o, "resolution"));
+    out->resolution = resolution > 0 ? resolution : 0;
+    return OK;
+}
+
+static enum status decode_plan(struct event_decoder *d, const json_t *o,
+                               const struct event_sink *sink, struct error *err)
+{
+    struct event ev = {.kind = EVENT_PLAN};
+    struct event_plan *p = &ev.u.plan;
+    const json_t *list = json_object_get(o, "series");
+    p->n = json_array_size(list);
+    enum status st = get_gpu(o, &p->gpu, err);
+    if (!st)
+        st = get_source(o, &p->source, err);
+    if (!st && (!json_is_array(list) || p->n > SERIES_MAX))
+        st = fail(err, ERR_BAD_INPUT, 0, "a plan without a list of series");
+    if (st)
+        return st;
+    double rate = number(json_object_get(o, "rate_hz"));
+    p->rate_hz = rate > 0 ? rate : 0;
+    struct plan_series *series = calloc(p->n ? p->n : 1, sizeof *series);
+    if (!series)
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    for (size_t i = 0; !st && i < p->n; i++)
+        st = get_series(json_array_get(list, i), &series[i], err);
+    p->series = series;
+    if (!st)
+        st = book_remember(&d->book, p, err);
+    if (!st)
+        st = event_push(sink, &ev, err);
+    free(series);
+    return st;
+}
+
+struct batch {
+    int64_t *t0, *t1;
+    uint32_t *series;
+    double *values;
+};
+
+static void batch_fini(struct batch *b)
+{
+    free(b->t0);
+    free(b->t1);
+    free(b->series);
+    free(b->values);
+}
+
+static enum status get_times(const json_t *o, const char *key, size_t n, int64_t *out,
+                             struct error *err)
+{
+    const json_t *list = json_object_get(o, key);
+    if (json_array_size(list) != n)
+        return fail(err, ERR_BAD_INPUT, 0, "%s is not as long as t1_ns", key);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *t = json_array_get(list, i);
+        /* half the range leaves room for differences */
+        if (!json_is_integer(t) || json_integer_value(t) > INT64_MAX / 2 ||
+            json_integer_value(t) < INT64_MIN / 2)
+            return fail(err, ERR_BAD_INPUT, 0, "%s holds no time", key);
+        out[i] = json_integer_value(t);
+    }
+    return OK;
+}
+
+static enum status get_columns(const json_t *values, const struct book_plan *plan, size_t n,
+                               struct batch *b, size_t *columns, struct error *err)
+{
+    const char *name;
+    json_t *list;
+    size_t c = 0;
+    json_object_foreach((json_t *)values, name, list)
+    {
+        long index = book_series_index(plan, name, c);
+        if (index < 0)
+            continue;
+        if (json_array_size(list) != n)
+            return fail(err, ERR_BAD_INPUT, 0, "%s has not as many values as times", name);
+        b->series[c] = (uint32_t)index;
+        for (size_t i = 0; i < n; i++)
+            b->values[c * n + i] = number(json_array_get(list, i));
+        c++;
+    }
+    *columns = c;
+    return OK;
+}
+
+static enum status decode_samples(struct event_decoder *d, const json_t *o,
+                                  const struct event_sink *sink, struct error *err)
+{
+    struct event ev = {.kind = EVENT_SAMPLES};
+    struct event_samples *s = &ev.u.samples;
+    const json_t *values = json_object_get(o, "values");
+    enum status st = get_gpu(o, &s->gpu, err);
+    if (!st)
+        st = get_source(o, &s->source, err);
+    if (st)
+        return st;
+    const struct book_plan *plan = book_find(&d->book, s->gpu, s->source);
+    if (!plan)
+        return fail(err, ERR_BAD_INPUT, 0, "samples of GPU %u before their plan", s->gpu);
+    s->n = json_array_size(json_object_get(o, "t1_ns"));
+    size_t columns = json_object_size(values);
+    if (s->n == 0 || s->n > SAMPLES_MAX || columns > SERIES_MAX)
+        return fail(err, ERR_BAD_INPUT, 0, "%zu samples of %zu series", s->n, columns);
+    struct batch b = {calloc(s->n, sizeof *b.t0), calloc(s->n, sizeof *b.t1),
+                      calloc(columns + 1, sizeof *b.series),
+                      calloc(s->n * columns + 1, sizeof *b.values)};
+    if (!b.t0 || !b.t1 || !b.series || !b.values)
+        st = fail(err, ERR_NOMEM, 0, "out of memory");
+    if (!st)
+        st = get_times(o, "t0_ns", s->n, b.t0, err);
+    if (!st)
+        st = get_times(o, "t1_ns", s->n, b.t1, err);
+    for (size_t i = 0; !st && i < s->n; i++)
+        if (b.t1[i] < b.t0[i])
+            st = fail(err, ERR_BAD_INPUT, 0, "a sample that ends before it begins");
+    if (!st)
+        st = get_columns(values, plan, s->n, &b, &s->columns, err);
+    s->t0_ns = b.t0;
+    s->t1_ns = b.t1;
+    s->series = b.series;
+    s->values = b.values;
+    s->stride = s->n;
+    if (!st)
+        st = event_push(sink, &ev, err);
+    batch_fini(&b);
+    return st;
+}
+
+static enum status decode_processes(const json_t *o, const struct event_sink *sink,
+                                    struct error *err)
+{
+    struct event ev = {.kind = EVENT_PROCESSES};
+    struct event_processes *p = &ev.u.processes;
+    const json_t *list = json_object_get(o, "list");
+    p->n = json_array_size(list);
+    enum status st = get_gpu(o, &p->gpu, err);
+    if (st)
+        return st;
+    if (p->n > PROCESSES_MAX)
+        return fail(err, ERR_BAD_INPUT, 0, "%zu processes", p->n);
+    struct event_process *processes = calloc(p->n ? p->n : 1, sizeof *processes);
+    if (!processes)
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    for (size_t i = 0; i < p->n; i++) {
+        const json_t *x = json_array_get(list, i);
+        processes[i] =
+            (struct event_process){.pid = json_integer_value(json_object_get(x, "pid")),
+                                   .name = text(x, "name"),
+                                   .gpu_memory_bytes = number(json_object_get(x, "gpu_memory")),
+                                   .sm_utilization = number(json_object_get(x, "sm_utilization"))};
+    }
+    p->list = processes;
+    st = event_push(sink, &ev, err);
+    free(processes);
+    return st;
+}
+
+static enum status decode_hello(const json_t *o, const struct event_sink *sink, struct error *err)
+{
+    json_int_t schema = json_integer_value(json_object_get(o, "schema"));
+    if (schema != EVENT_SCHEMA)
+        return fail(err, ERR_BAD_INPUT, 0, "schema %lld instead of %d", (long long)schema,
+                    EVENT_SCHEMA);
+    struct event ev = {.kind = EVENT_HELLO,
+                       .u.hello = {EVENT_SCHEMA, text(o, "tool"), text(o, "host")}};
+    return event_push(sink, &ev, err);
+}
+
+static enum status decode_gpu(const json_t *o, const struct event_sink *sink, struct error *err)
+{
+    struct event ev = {.kind = EVENT_GPU,
+                       .u.gpu = {.name = text(o, "name"),
+                                 .uuid = text(o, "uuid"),
+                                 .chip = text(o, "chip"),
+                                 .pci_bus = text(o, "pci_bus")}};
+    enum status st = get_gpu(o, &ev.u.gpu.gpu, err);
+    return st ? st : event_push(sink, &ev, err);
+}
+
+static enum status decode_note(const json_t *o, const struct event_sink *sink, struct error *err)
+{
+    const char *level = text(o, "level");
+    unsigned gpu = 0;
+    struct event ev = {.kind = EVENT_NOTE,
+                       .u.note = {.level = strcmp(level, "error") == 0     ? NOTE_ERROR
+                                           : strcmp(level, "warning") == 0 ? NOTE_WARNING
+                                                                           : NOTE_INFO,
+                                  .gpu = -1,
+                                  .text = text(o, "text")}};
+    if (get_gpu(o, &gpu, NULL) == OK)
+        ev.u.note.gpu = (int)gpu;
+    return event_push(sink, &ev, err);
+}
+
+static enum status decode_end(const json_t *o, const struct event_sink *sink, struct error *err)
+{
+    struct event ev = {.kind = EVENT_END, .u.end = {ERR_IO, text(o, "reason")}};
+    const char *name = text(o, "status");
+    for (int i = 0; i < STATUS_INDEX_COUNT; i++)
+        if (strcmp(status_name((enum status) - i), name) == 0)
+            ev.u.end.status = (enum status) - i;
+    return event_push(sink, &ev, err);
+}
+
+static enum status decode_object(struct event_decoder *d, const json_t *o,
+                                 const struct event_sink *sink, struct error *err)
+{
+    const char *kind = text(o, "event");
+    if (strcmp(kind, "samples") == 0)
+        return decode_samples(d, o, sink, err);
+    if (strcmp(kind, "plan") == 0)
+        return decode_plan(d, o, sink, err);
+    if (strcmp(kind, "gpu") == 0)
+        return decode_gpu(o, sink, err);
+    if (strcmp(kind, "hello") == 0)
+        return decode_hello(o, sink, err);
+    if (strcmp(kind, "processes") == 0)
+        return decode_processes(o, sink, err);
+    if (strcmp(kind, "note") == 0)
+        return decode_note(o, sink, err);
+    if (strcmp(kind, "end") == 0)
+        return decode_end(o, sink, err);
+    if (strcmp(kind, "beat") == 0) {
+        struct event ev = {.kind = EVENT_BEAT};
+        return event_push(sink, &ev, err);
+    }
+    return *kind ? OK : fail(err, ERR_BAD_INPUT, 0, "an object without \"event\"");
+}
+
+enum status event_decode(struct event_decoder *d, const char *line, size_t len,
+                         const struct event_sink *sink, struct error *err)
+{
+    json_error_t why;
+    json_t *o = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);
+    if (!json_is_object(o)) {
+        json_decref(o);
+        return fail(err, ERR_BAD_INPUT, 0, "no JSON object: %s", o ? "another type" : why.text);
+    }
+    enum status st = decode_object(d, o, sink, err);
+    json_decref(o);
+    return st;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* The wire format: what was encoded decodes to the same, and nothing else gets through. */
+#include <math.h>
+
+#include "support.h"
+
+#include "nsys_file.h"
+
+#include "event/wire.h"
+
+struct wire {
+    struct event_encoder *encoder;
+    struct buf text;
+};
+
+static enum status encode(void *self, const struct event *ev, struct error *err)
+{
+    struct wire *w = self;
+    return event_encode(w->encoder, &w->text, ev, err);
+}
+
+/* A real export as lines, and the snapshot of the lines read back. */
+static void a_real_stream_survives_the_wire(void **state)
+{
+    (void)state;
+    struct error err = ERROR_INIT;
+    struct wire w = {.text = BUF_INIT};
+    struct event_sink to_wire = {encode, &w};
+    struct nsys_export *x = NULL;
+    assert_int_equal(event_encoder_create(&w.encoder, &err), OK);
+    assert_int_equal(nsys_export_open(&x, DECODE, true, &err), OK);
+    assert_int_equal(nsys_export_describe(x, &to_wire, &err), OK);
+    assert_int_equal(nsys_export_read(x, NSYS_AS_STORED, &to_wire, &err), OK);
+    nsys_export_close(x);
+    event_encoder_destroy(w.encoder);
+
+    struct collector *c = NULL;
+    struct event_decoder *decoder = NULL;
+    assert_int_equal(collector_create(&c, &err), OK);
+    assert_int_equal(event_decoder_create(&decoder, &err), OK);
+    struct event_sink to_collector = collector_sink(c);
+    int lines = 0;
+    for (const char *p = buf_str(&w.text), *end; (end = strchr(p, '\n')); p = end + 1, lines++)
+        if (event_decode(decoder, p, (size_t)(end - p), &to_collector, &err))
+            fail_msg("line %d: %s", lines, err.text);
+    assert_true(lines >= 5);
+    struct snapshot *before = snapshot_of(DECODE, true), *after = NULL;
+    assert_int_equal(collector_snapshot(c, &after, &err), OK);
+    const struct gpu_snapshot *a = &before->gpus[0], *b = &after->gpus[0];
+    assert_string_equal(a->name, b->name);
+    assert_string_equal(a->chip, b->chip);
+    assert_int_equal(a->t0_ns, b->t0_ns);
+    assert_int_equal(a->t1_ns, b->t1_ns);
+    assert_int_equal(a->n_extras, b->n_extras);
+    assert_near(a->rate_hz, b->rate_hz, 1e-9);
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        const struct metric_stats *s = &a->metrics[m], *t = &b->metrics[m];
+        assert_int_equal(s->value.state, t->value.state);
+        assert_string_equal(s->value.reason, t->value.reason);
+        assert_string_equal(s->counter, t->counter);
+        assert_int_equal(s->samples, t->samples);
+        assert_near(s->resolution, t->resolution, 1e-12);
+        if (value_has_number(&s->value)) {
+            assert_near(s->value.v, t->value.v, 1e-7 + 1e-11 * fabs(s->value.v));
+            assert_near(s->p95, t->p95, 1e-7 + 1e-11 * fabs(s->p95));
+        }
+    }
+    snapshot_destroy(before);
+    snapshot_destroy(after);
+    event_decoder_destroy(decoder);
+    collector_destroy(c);
+    buf_fini(&w.text);
+}
+
+static const char *encode_one(struct buf *out, const struct event *ev)
+{
+    struct event_encoder *e = NULL;
+    assert_int_equal(event_encoder_create(&e, NULL), OK);
+    struct plan_series series[] = {{METRIC_SM_ACTIVE, "sm_active", UNIT_RATIO, VALUE_OK, "", "", 0},
+                                   {METRIC_POWER, "power", UNIT_WATTS, VALUE_OK, "", "", 0}};
+    struct event plan = {.kind = EVENT_PLAN,
+                         .u.plan = {.gpu = 1, .source = SOURCE_PM, .n = 2, .series = series}};
+    struct buf ignored = BUF_INIT;
+    assert_int_equal(event_encode(e, &ignored, &plan, NULL), OK);
+    buf_fini(&ignored);
+    buf_clear(out);
+    assert_int_equal(event_encode(e, out, ev, NULL), OK);
+    event_encoder_destroy(e);
+    return buf_str(out);
+}
+
+static void lines_look_as_documented(void **state)
+{
+    (void)state;
+    struct buf out = BUF_INIT;
+    static const int64_t t0[] = {INT64_C(1796019438769865363), -5},
+                         t1[] = {INT64_C(1796019438789865363), 0};
+    static const double values[] = {0.8630769, NAN, 123456.789012, 1e-7};
+    static const uint32_t series[] = {0, 1};
+    struct event samples = {.kind = EVENT_SAMPLES,
+                            .u.samples = {.gpu = 1,
+                                          .source = SOURCE_PM,
+                                          .n = 2,
+                                          .t0_ns = t0,
+                                          .t1_ns = t1,
+                                          .columns = 2,
+                                          .series = series,
+                                          .values = values,
+                                          .stride = 2}};
+    assert_string_equal(
+        encode_one(&out, &samples),
+        "{\"event\":\"samples\",\"gpu\":1,\"source\":\"pm\","
+        "\"t0_ns\":[1796019438769865363,-5],\"t1_ns\":[1796019438789865363,0],"
+        "\"values\":{\"sm_active\":[0.8630769,null],\"power\":[123456.789012,1e-07]}}\n");
+    struct event note = {.kind = EVENT_NOTE,
+                         .u.note = {NOTE_WARNING, -1, "a \"b\"\\\n\x01 \xC3\xA4"}};
+    assert_string_equal(
+        encode_one(&out, &note),
+        "{\"event\":\"note\",\"level\":\"warning\",\"text\":\"a \\\"b\\\"\\\\\\u000a\\u0001 "
+        "\xC3\xA4\"}\n");
+    struct event end = {.kind = EVENT_END, .u.end = {ERR_BUSY, "taken"}};
+    assert_string_equal(encode_one(&out, &end),
+                        "{\"event\":\"end\",\"status\":\"BUSY\",\"reason\":\"taken\"}\n");
+    buf_fini(&out);
+}
+
+static void ratios_keep_seven_places(void **state)
+{
+    (void)state;
+    static const struct {
+        double v;
+        const char *text;
+    } cases[] = {{0, "0"},
+                 {1, "1"},
+                 {0.1, "0.1"},
+                 {0.00000004, "0"},
+                 {0.0000001, "0.0000001"},
+                 {0.99999999, "1"},
+                 {3.0625, "3.0625"},
+                 {0.25, "0.25"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct buf out = BUF_INIT;
+        static const int64_t t[] = {0};
+        static const uint32_t series[] = {0};
+        struct event ev = {.kind = EVENT_SAMPLES,
+                           .u.samples = {.gpu = 1,
+                                         .source = SOURCE_PM,
+                                         .n = 1,
+                                         .t0_ns = t,
+                                         .t1_ns = t,
+                                         .columns = 1,
+                                         .series = series,
+                                         .values = &cases[i].v,
+                                         .stride = 1}};
+        char expected[64];
+        snprintf(expected, sizeof expected, "\"sm_active\":[%s]", cases[i].text);
+        assert_contains(encode_one(&out, &ev), expected);
+        buf_fini(&out);
+    }
+}
+
+static enum status count(void *self, const struct event *ev, struct error *err)
+{
+    (void)ev, (void)err;
+    ++*(int *)self;
+    return OK;
+}
+
+static void wrong_lines_push_nothing(void **state)
+{
+    (void)state;
+    static const char plan[] =
+        "{\"event\":\"plan\",\"gpu\":0,\"source\":\"pm\",\"series\":[{\"metric\":"
+        "\"sm_active\",\"unit\":\"ratio\",\"state\":\"ok\"}]}";
+    static const char *const wrong[] = {
+        "",
+        "x",
+        "[]",
+        "{",
+        "{}",
+        "null",
+        "{\"event\":3}",
+        "{\"event\":\"hello\",\"schema\":2}",
+        "{\"event\":\"gpu\"}",
+        "{\"event\":\"gpu\",\"gpu\":-1}",
+        "{\"event\":\"gpu\",\"gpu\":\"0\"}",
+        "{\"event\":\"plan\",\"gpu\":0,\"source\":\"pm\"}",
+        "{\"event\":\"plan\",\"gpu\":0,\"source\":\"x\",\"series\":[]}",
+        "{\"event\":\"plan\",\"gpu\":0,\"source\":\"pm\",\"series\":[{}]}",
+        "{\"event\":\"plan\",\"gpu\":0,\"source\":\"pm\",\"series\":[{\"metric\":\"sm_active\","
+        "\"unit\":\"watts\"}]}",
+        "{\"event\":\"samples\",\"gpu\":1,\"source\":\"pm\",\"t0_ns\":[1],\"t1_ns\":[2],\"values\":"
+        "{}}",
+        "{\"event\":\"samples\",\"gpu\":0,\"source\":\"pm\",\"t0_ns\":[],\"t1_ns\":[],\"values\":{}"
+        "}",
+        "{\"event\":\"samples\",\"gpu\":0,\"source\":\"pm\",\"t0_ns\":[1,2],\"t1_ns\":[2],"
+        "\"values\":{}}",
+        "{\"event\":\"samples\",\"gpu\":0,\"source\":\"pm\",\"t0_ns\":[3],\"t1_ns\":[2],\"values\":"
+        "{}}",
+        "{\"event\":\"samples\",\"gpu\":0,\"source\":\"pm\",\"t0_ns\":[1.5],\"t1_ns\":[2],"
+        "\"values\":{}}",
+        "{\"event\":\"samples\",\"gpu\":0,\"source\":\"pm\",\"t0_ns\":[1],\"t1_ns\":[2],\"values\":"
+        "{\"sm_active\":[1,2]}}",
+    };
+    struct event_decoder *d = NULL;
+    struct error err = ERROR_INIT;
+    int pushed = 0;
+    struct event_sink sink = {count, &pushed};
+    assert_int_equal(event_decoder_create(&d, &err), OK);
+    assert_int_equal(event_decode(d, plan, sizeof plan - 1, &sink, &err), OK);
+    assert_int_equal(pushed, 1);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        if (event_decode(d, wrong[i], strlen(wrong[i]), &sink, &err) != ERR_BAD_INPUT)
+            fail_msg("passed: %s", wrong[i]);
+        assert_int_equal(pushed, 1);
+        assert_true(err.text[0]);
+    }
+    /* every cut of a good line is refused, too */
+    for (size_t n = 0; n < sizeof plan - 1; n++)
+        assert_int_equal(event_decode(d, plan, n, &sink, &err), ERR_BAD_INPUT);
+    event_decoder_destroy(d);
+}
+
+static void what_is_not_known_is_ignored(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "{\"event\":\"from the future\",\"x\":1}",
+        "{\"event\":\"beat\",\"load\":0.1}",
+        "{\"event\":\"plan\",\"gpu\":0,\"source\":\"pm\",\"new\":true,\"series\":[{\"metric\":"
+        "\"hyper_active\",\"unit\":\"parsecs\",\"state\":\"splendid\"}]}",
+        "{\"event\":\"samples\",\"gpu\":0,\"source\":\"pm\",\"t0_ns\":[1],\"t1_ns\":[2],\"values\":"
+        "{"
+        "\"other\":[1],\"hyper_active\":[\"x\"]}}",
+    };
+    struct event_decoder *d = NULL;
+    int pushed = 0;
+    struct event_sink sink = {count, &pushed};
+    assert_int_equal(event_decoder_create(&d, NULL), OK);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        assert_int_equal(event_decode(d, lines[i], strlen(lines[i]), &sink, NULL), OK);
+    assert_int_equal(pushed, 3);
+    event_decoder_destroy(d);
+}
+
+static void samples_without_a_plan_are_not_encoded(void **state)
+{
+    (void)state;
+    struct event_encoder *e = NULL;
+    struct buf out = BUF_INIT;
+    struct error err = ERROR_INIT;
+    struct event ev = {.kind = EVENT_SAMPLES, .u.samples = {.gpu = 1, .source = SOURCE_PM}};
+    assert_int_equal(event_encoder_create(&e, NULL), OK);
+    assert_int_equal(event_encode(e, &out, &ev, &err), ERR_BAD_INPUT);
+    assert_int_equal(out.len, 0);
+    event_encoder_destroy(e);
+    buf_fini(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_real_stream_survives_the_wire),
+        cmocka_unit_test(lines_look_as_documented),
+        cmocka_unit_test(ratios_keep_seven_places),
+        cmocka_unit_test(wrong_lines_push_nothing),
+        cmocka_unit_test(what_is_not_known_is_ignored),
+        cmocka_unit_test(samples_without_a_plan_are_not_encoded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
