@@ -4,6 +4,23 @@
 #include <stdio.h>
 #include <time.h>
 
+static int64_t now_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t clock_monotonic_ns(void)
+{
+    return now_ns(CLOCK_MONOTONIC);
+}
+
+int64_t clock_unix_ns(void)
+{
+    return now_ns(CLOCK_REALTIME);
+}
+
 const char *clock_iso8601(char dst[CLOCK_TEXT_SIZE], int64_t unix_ns, int digits)
 {
     int64_t seconds = unix_ns / 1000000000, ns = unix_ns % 1000000000;
