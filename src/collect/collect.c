@@ -22,7 +22,7 @@ struct series {
 /* What one source says of one GPU. */
 struct feed {
     unsigned gpu;
-    enum source source;
+    enum source_id source;
     double rate_hz;
     struct series *series;
     size_t n_series;
@@ -116,7 +116,7 @@ static enum status take_gpu(struct collector *c, const struct event_gpu *ev, str
     return OK;
 }
 
-static struct feed *find_feed(struct collector *c, unsigned gpu, enum source source)
+static struct feed *find_feed(struct collector *c, unsigned gpu, enum source_id source)
 {
     for (size_t i = 0; i < c->n_feeds; i++)
         if (c->feeds[i].gpu == gpu && c->feeds[i].source == source)

@@ -28,7 +28,7 @@ struct extra_stats {
 struct gpu_snapshot {
     unsigned index;
     char name[96], uuid[64], chip[32], pci_bus[32]; /* "" = not known */
-    enum source backend;                            /* of the hardware counters */
+    enum source_id backend;                         /* of the hardware counters */
     double rate_hz;                                 /* 0 = not known */
     int64_t t0_ns, t1_ns;                           /* begin and end of the window, UNIX time */
     uint64_t samples;

@@ -21,7 +21,7 @@ void book_fini(struct book *b)
     *b = (struct book){0};
 }
 
-static struct book_plan *find(const struct book *b, unsigned gpu, enum source source)
+static struct book_plan *find(const struct book *b, unsigned gpu, enum source_id source)
 {
     for (size_t i = 0; i < b->n; i++)
         if (b->plans[i].gpu == gpu && b->plans[i].source == source)
@@ -29,7 +29,7 @@ static struct book_plan *find(const struct book *b, unsigned gpu, enum source so
     return NULL;
 }
 
-const struct book_plan *book_find(const struct book *b, unsigned gpu, enum source source)
+const struct book_plan *book_find(const struct book *b, unsigned gpu, enum source_id source)
 {
     return find(b, gpu, source);
 }

@@ -12,7 +12,7 @@ struct book_series {
 
 struct book_plan {
     unsigned gpu;
-    enum source source;
+    enum source_id source;
     size_t n;
     struct book_series *series;
 };
@@ -28,7 +28,7 @@ void book_fini(struct book *b); /* accepts a zeroed one */
 enum status book_remember(struct book *b, const struct event_plan *plan, struct error *err);
 
 /* NULL when there is none. Valid until the next book_remember. */
-const struct book_plan *book_find(const struct book *b, unsigned gpu, enum source source);
+const struct book_plan *book_find(const struct book *b, unsigned gpu, enum source_id source);
 
 /* The index of the series of this name, -1 when there is none. hint: where to look first. */
 long book_series_index(const struct book_plan *plan, const char *name, size_t hint);

@@ -64,11 +64,11 @@ static enum status get_gpu(const json_t *o, unsigned *gpu, struct error *err)
             }                                                                                      \
         return false;                                                                              \
     }
-BY_NAME(source_by_name, enum source, SOURCE_COUNT, source_name)
+BY_NAME(source_by_name, enum source_id, SOURCE_COUNT, source_name)
 BY_NAME(unit_by_name, enum unit, UNITS_END, unit_name)
 BY_NAME(state_by_name, enum value_state, VALUE_STATE_COUNT, value_state_name)
 
-static enum status get_source(const json_t *o, enum source *source, struct error *err)
+static enum status get_source(const json_t *o, enum source_id *source, struct error *err)
 {
     if (!source_by_name(text(o, "source"), source))
         return fail(err, ERR_BAD_INPUT, 0, "no known source");

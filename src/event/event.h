@@ -48,7 +48,7 @@ struct plan_series {
 
 struct event_plan {
     unsigned gpu;
-    enum source source;
+    enum source_id source;
     double rate_hz; /* samples a second as planned or found; 0 = not known */
     size_t n;
     const struct plan_series *series;
@@ -56,7 +56,7 @@ struct event_plan {
 
 struct event_samples {
     unsigned gpu;
-    enum source source;
+    enum source_id source;
     size_t n;                     /* samples, oldest first */
     const int64_t *t0_ns, *t1_ns; /* UNIX time; sample i covers t0_ns[i] up to t1_ns[i] */
     size_t columns;

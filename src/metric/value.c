@@ -32,7 +32,7 @@ bool value_is_sound(const struct value *v)
     return v->state == VALUE_OK;
 }
 
-void value_set(struct value *v, enum source source, int64_t t_ns, double number)
+void value_set(struct value *v, enum source_id source, int64_t t_ns, double number)
 {
     v->v = number;
     v->t_ns = t_ns;
@@ -41,7 +41,7 @@ void value_set(struct value *v, enum source source, int64_t t_ns, double number)
     v->reason[0] = '\0';
 }
 
-void value_set_state(struct value *v, enum source source, enum value_state state,
+void value_set_state(struct value *v, enum source_id source, enum value_state state,
                      const char *reason, ...)
 {
     assert(state != VALUE_OK);
@@ -65,7 +65,7 @@ const char *value_state_text(enum value_state state)
     return (unsigned)state < VALUE_STATE_COUNT ? states[state].text : "?";
 }
 
-const char *source_name(enum source source)
+const char *source_name(enum source_id source)
 {
     return (unsigned)source < SOURCE_COUNT ? source_names[source] : "?";
 }

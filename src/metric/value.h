@@ -35,7 +35,7 @@ enum value_state {
     X(SERVER, "server")                                                                            \
     X(DERIVED, "derived")
 
-enum source {
+enum source_id {
 #define X(name, json) SOURCE_##name,
     SOURCES(X)
 #undef X
@@ -48,7 +48,7 @@ struct value {
     double v;     /* in the metric's unit; meaningful only when value_has_number() */
     int64_t t_ns; /* UNIX time at which it was true, nanoseconds */
     enum value_state state;
-    enum source source;
+    enum source_id source;
     char reason[VALUE_REASON_SIZE]; /* "" when the state is ok; printable UTF-8, one line */
 };
 
@@ -58,15 +58,15 @@ bool value_has_number(const struct value *v);
 /* Only ok: what the judge may build on. */
 bool value_is_sound(const struct value *v);
 
-void value_set(struct value *v, enum source source, int64_t t_ns, double number);
+void value_set(struct value *v, enum source_id source, int64_t t_ns, double number);
 
 /* The reason is cleaned (str_clean) and cut to fit. State must not be VALUE_OK. */
-__attribute__((format(printf, 4, 5))) void value_set_state(struct value *v, enum source source,
+__attribute__((format(printf, 4, 5))) void value_set_state(struct value *v, enum source_id source,
                                                            enum value_state state,
                                                            const char *reason, ...);
 
 const char *value_state_name(enum value_state state);
 const char *value_state_text(enum value_state state);
-const char *source_name(enum source source);
+const char *source_name(enum source_id source);
 
 #endif

@@ -14,7 +14,7 @@
 
 struct csv_plan {
     unsigned gpu;
-    enum source source;
+    enum source_id source;
     size_t n;
     size_t *column; /* owned; number of the column of each series */
     char uuid[64];

@@ -41,7 +41,7 @@ struct source {
  * do about it where that is known. */
 struct source_ops {
     const char *name; /* "pm": also the value of --backend */
-    enum source id;
+    enum source_id id;
 
     /* Mandatory. The catalogue metrics that this source can give at all: a plan has a series for
      * each of them, in the order of the catalogue, whatever its state; so a plan keeps its length.

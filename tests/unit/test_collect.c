@@ -29,7 +29,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static enum status plan(enum source source, size_t n, enum value_state state, const char *reason)
+static enum status plan(enum source_id source, size_t n, enum value_state state, const char *reason)
 {
     struct plan_series series[2] = {
         {METRIC_SM_ACTIVE, "sm_active", UNIT_RATIO, state, reason, "counter", 0},
@@ -40,7 +40,7 @@ static enum status plan(enum source source, size_t n, enum value_state state, co
     return event_push(&sink, &ev, NULL);
 }
 
-static enum status samples(enum source source, const int64_t *t0, const int64_t *t1,
+static enum status samples(enum source_id source, const int64_t *t0, const int64_t *t1,
                            const double *values, size_t n)
 {
     static const uint32_t series[] = {0};

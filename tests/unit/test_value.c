@@ -51,7 +51,7 @@ static void states_have_the_promised_names(void **state)
         assert_string_equal(value_state_name((enum value_state)s), names[s]);
     assert_string_equal(value_state_name((enum value_state)99), "?");
     assert_string_equal(source_name(SOURCE_NSYS), "nsys");
-    assert_string_equal(source_name((enum source)99), "?");
+    assert_string_equal(source_name((enum source_id)99), "?");
 }
 
 int main(void)
