@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/sampler.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/proc.h"
+#include "event/wire.h"
+
+/* START: loading vendor libraries and taking hold of a GPU took up to 2 s; a cold driver without
+ * persistence mode takes several. SILENCE: a source says something each second. BACKOFF: the pause
+ * before a new start doubles from the first to the last; HEALTHY: after so long it begins anew.
+ * BUSY: how long to wait before asking again for counters that another process holds. */
+enum {
+    START_MS = 20000,
+    SILENCE_MS = 2500,
+    BACKOFF_FIRST_MS = 100,
+    BACKOFF_LAST_MS = 30000,
+    HEALTHY_MS = 30000,
+    BUSY_MS = 5000,
+    GRACE_MS = 1500,
+    LINE_MAX = 64 << 20,
+    ARGS_MAX = 32,
+    SAMPLERS_MAX = 200,
+};
+
+struct sampler {
+    struct samplers *all;
+    char name[64];
+    char *argv[ARGS_MAX + 1]; /* owned strings */
+    struct proc proc;
+    struct event_decoder *decoder;
+    struct buf text;                          /* what was read and is not yet a line */
+    int64_t started_ns, heard_ns, restart_ns; /* monotonic */
+    int backoff_ms;
+    bool described, delivered, quiet, over; /* over: ended for good */
+    enum status end_status;                 /* of the end event; ERR_IO without one */
+    bool end_seen;
+    char end_reason[400];
+};
+
+struct samplers {
+    char *path;
+    bool keep_stderr;
+    struct event_sink sink;
+    struct sampler **list;
+    size_t n;
+};
+
+enum status samplers_create(struct samplers **out, const char *path, bool keep_stderr,
+                            const struct event_sink *sink, struct error *err)
+{
+    struct samplers *s = calloc(1, sizeof *s);
+    if (s)
+        s->path = strdup(path);
+    if (!s || !s->path) {
+        free(s);
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    }
+    s->keep_stderr = keep_stderr;
+    s->sink = *sink;
+    *out = s;
+    return OK;
+}
+
+static void sampler_destroy(struct sampler *p)
+{
+    if (!p)
+        return;
+    proc_stop(&p->proc, GRACE_MS);
+    event_decoder_destroy(p->decoder);
+    buf_fini(&p->text);
+    for (size_t i = 0; p->argv[i]; i++)
+        free(p->argv[i]);
+    free(p);
+}
+
+void samplers_destroy(struct samplers *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->n; i++) /* all at once, then wait for each */
+        proc_signal(&s->list[i]->proc, SIGTERM);
+    for (size_t i = 0; i < s->n; i++)
+        sampler_destroy(s->list[i]);
+    free(s->list);
+    free(s->path);
+    free(s);
+}
+
+/* ---- starting ---- */
+
+static enum status start(struct sampler *p, struct error *err)
+{
+    event_decoder_destroy(p->decoder);
+    p->decoder = NULL;
+    buf_clear(&p->text);
+    p->end_seen = p->described = false;
+    p->end_status = ERR_IO;
+    p->end_reason[0] = '\0';
+    enum status st = event_decoder_create(&p->decoder, err);
+    if (!st)
+        st = proc_start(&p->proc, p->all->path, (const char *const *)p->argv, p->all->keep_stderr,
+                        err);
+    p->started_ns = p->heard_ns = clock_monotonic_ns();
+    return st;
+}
+
+static bool copy_argv(struct sampler *p, const char *const *argv)
+{
+    for (size_t i = 0; argv[i]; i++)
+        if (i >= ARGS_MAX || !(p->argv[i] = strdup(argv[i])))
+            return false;
+    return true;
+}
+
+enum status samplers_add(struct samplers *s, const char *name, const char *const *argv,
+                         struct error *err)
+{
+    struct sampler **grown =
+        s->n < SAMPLERS_MAX ? realloc(s->list, (s->n + 1) * sizeof *grown) : NULL;
+    struct sampler *p = calloc(1, sizeof *p);
+    if (grown)
+        s->list = grown;
+    if (!grown || !p || !copy_argv(p, argv)) {
+        sampler_destroy(p);
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    }
+    p->all = s;
+    p->proc = (struct proc)PROC_INIT;
+    p->backoff_ms = BACKOFF_FIRST_MS;
+    snprintf(p->name, sizeof p->name, "%s", name);
+    enum status st = start(p, err);
+    if (st) {
+        sampler_destroy(p);
+        return st;
+    }
+    s->list[s->n++] = p;
+    return OK;
+}
+
+/* ---- reading ---- */
+
+static enum status take_event(void *self, const struct event *ev, struct error *err)
+{
+    struct sampler *p = self;
+    if (ev->kind == EVENT_END) {
+        p->end_seen = true;
+        p->end_status = ev->u.end.status;
+        snprintf(p->end_reason, sizeof p->end_reason, "%s", ev->u.end.reason);
+        return OK;
+    }
+    p->described |= ev->kind == EVENT_PLAN;
+    p->delivered |= ev->kind == EVENT_SAMPLES;
+    return ev->kind == EVENT_BEAT ? OK : event_push(&p->all->sink, ev, err);
+}
+
+/* A line that is no event is the sampler's fault: it is killed, and the reason says so. */
+static enum status take_line(struct sampler *p, const char *line, size_t len, struct error *err)
+{
+    struct event_sink sink = {take_event, p};
+    struct error why = ERROR_INIT;
+    enum status st = event_decode(p->decoder, line, len, &sink, &why);
+    if (st == ERR_BAD_INPUT) {
+        snprintf(p->end_reason, sizeof p->end_reason, "it sent a line that is no event: %.300s",
+                 why.text);
+        proc_signal(&p->proc, SIGKILL);
+        return OK;
+    }
+    if (st && err)
+        *err = why;
+    return st;
+}
+
+static enum status take_lines(struct sampler *p, struct error *err)
+{
+    const char *begin = buf_str(&p->text), *end = begin + p->text.len;
+    enum status st = OK;
+    for (const char *lf; !st && (lf = memchr(begin, '\n', (size_t)(end - begin))); begin = lf + 1)
+        st = take_line(p, begin, (size_t)(lf - begin), err);
+    size_t rest = (size_t)(end - begin);
+    if (rest)
+        memmove(p->text.data, begin, rest);
+    p->text.len = rest;
+    if (rest > LINE_MAX) {
+        snprintf(p->end_reason, sizeof p->end_reason, "it sent a line without an end");
+        proc_signal(&p->proc, SIGKILL);
+        p->text.len = 0;
+    }
+    return st;
+}
+
+/* *closed: the other end is closed, so the sampler is ending. */
+static enum status read_sampler(struct sampler *p, bool *closed, struct error *err)
+{
+    static char chunk[65536];
+    *closed = false;
+    for (;;) {
+        ssize_t n = read(p->proc.out, chunk, sizeof chunk);
+        if (n > 0) {
+            p->heard_ns = clock_monotonic_ns();
+            buf_add(&p->text, chunk, (size_t)n);
+            if (p->text.failed)
+                return fail(err, ERR_NOMEM, 0, "out of memory");
+            enum status st = take_lines(p, err);
+            if (st || (size_t)n < sizeof chunk)
+                return st;
+            continue;
+        }
+        *closed = n == 0 || (errno != EAGAIN && errno != EINTR);
+        return OK;
+    }
+}
+
+/* ---- ending ---- */
+
+/* Statuses that will not change by asking again. */
+static bool is_final(enum status status)
+{
+    return status == OK || status == ERR_NO_GPU || status == ERR_PERMISSION ||
+           status == ERR_UNSUPPORTED || status == ERR_NOT_FOUND || status == ERR_USAGE;
+}
+
+static void plan_restart(struct sampler *p, int64_t now_ns)
+{
+    if (p->delivered && now_ns - p->started_ns > HEALTHY_MS * INT64_C(1000000))
+        p->backoff_ms = BACKOFF_FIRST_MS;
+    int pause_ms = p->end_seen && p->end_status == ERR_BUSY ? BUSY_MS : p->backoff_ms;
+    p->restart_ns = now_ns + pause_ms * INT64_C(1000000);
+    p->backoff_ms = 2 * p->backoff_ms < BACKOFF_LAST_MS ? 2 * p->backoff_ms : BACKOFF_LAST_MS;
+}
+
+/* Busy counters are asked for again quietly: said once. */
+static enum status tell_end(struct sampler *p, const char *death, struct error *err)
+{
+    if (p->end_seen && p->end_status == ERR_BUSY) {
+        bool told = p->quiet;
+        p->quiet = true;
+        return told ? OK
+                    : event_push_note(&p->all->sink, NOTE_WARNING, -1, err,
+                                      "%s: %s; trying again every %d s", p->name, p->end_reason,
+                                      BUSY_MS / 1000);
+    }
+    if (p->over)
+        return p->end_status == OK ? OK
+                                   : event_push_note(&p->all->sink, NOTE_WARNING, -1, err, "%s: %s",
+                                                     p->name, p->end_reason);
+    return event_push_note(&p->all->sink, NOTE_WARNING, -1, err, "%s: %s%s%s; starting it again",
+                           p->name, death, p->end_reason[0] ? ": " : "", p->end_reason);
+}
+
+static enum status ended(struct sampler *p, int wait_status, struct error *err)
+{
+    char death[80];
+    proc_death_text(death, sizeof death, wait_status);
+    close(p->proc.out);
+    p->proc = (struct proc)PROC_INIT;
+    p->over = p->end_seen && is_final(p->end_status);
+    enum status st = tell_end(p, death, err);
+    if (!p->end_reason[0])
+        snprintf(p->end_reason, sizeof p->end_reason, "%s", death);
+    if (!p->over)
+        plan_restart(p, clock_monotonic_ns());
+    return st;
+}
+
+/* A hanging or stopped sampler is killed; the kernel then frees the counters. */
+static void check_silence(struct sampler *p, int64_t now_ns)
+{
+    int limit_ms = p->described ? SILENCE_MS : START_MS;
+    if (p->proc.pid == 0 || now_ns - p->heard_ns < limit_ms * INT64_C(1000000))
+        return;
+    snprintf(p->end_reason, sizeof p->end_reason, "it said nothing for %.1f s%s", limit_ms / 1000.0,
+             p->described ? "" : " after its start");
+    proc_signal(&p->proc, SIGKILL);
+}
+
+static enum status attend(struct sampler *p, bool readable, struct error *err)
+{
+    int wait_status;
+    bool closed = false;
+    int64_t now_ns = clock_monotonic_ns();
+    if (p->over)
+        return OK;
+    if (p->proc.pid == 0) {
+        if (now_ns < p->restart_ns)
+            return OK;
+        struct error why = ERROR_INIT;
+        if (start(p, &why))
+            plan_restart(p, now_ns);
+        return OK;
+    }
+    enum status st = readable ? read_sampler(p, &closed, err) : OK;
+    if (st)
+        return st;
+    if (closed && proc_ended(&p->proc, &wait_status))
+        return ended(p, wait_status, err);
+    if (closed) /* it closed its output and lives on: nothing more will come */
+        proc_signal(&p->proc, SIGKILL);
+    check_silence(p, now_ns);
+    return OK;
+}
+
+/* The next moment at which something must be done without an event. */
+static int wait_ms(const struct samplers *s, int timeout_ms)
+{
+    int64_t now_ns = clock_monotonic_ns(), best = timeout_ms;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct sampler *p = s->list[i];
+        if (p->over)
+            continue;
+        int64_t at = p->proc.pid
+                         ? p->heard_ns + (p->described ? SILENCE_MS : START_MS) * INT64_C(1000000)
+                         : p->restart_ns;
+        int64_t ms = (at - now_ns) / 1000000 + 1;
+        if (ms < best)
+            best = ms < 0 ? 0 : ms;
+    }
+    return (int)best;
+}
+
+enum status samplers_poll(struct samplers *s, int timeout_ms, struct error *err)
+{
+    struct pollfd fds[SAMPLERS_MAX];
+    for (size_t i = 0; i < s->n; i++)
+        fds[i] = (struct pollfd){s->list[i]->proc.out, POLLIN, 0}; /* -1 is ignored */
+    int ready = poll(fds, s->n, wait_ms(s, timeout_ms));
+    enum status st = OK;
+    for (size_t i = 0; !st && i < s->n; i++)
+        st = attend(s->list[i], ready > 0 && fds[i].revents, err);
+    return st;
+}
+
+size_t samplers_alive(const struct samplers *s)
+{
+    size_t alive = 0;
+    for (size_t i = 0; i < s->n; i++)
+        alive += !s->list[i]->over;
+    return alive;
+}
+
+enum status samplers_end(const struct samplers *s, size_t i, const char **reason)
+{
+    const struct sampler *p = s->list[i];
+    if (p->proc.pid && !p->end_seen)
+        return OK;
+    *reason = p->end_reason;
+    return p->end_status;
+}
+
+bool samplers_delivered(const struct samplers *s, size_t i)
+{
+    return s->list[i]->delivered;
+}
+
+int samplers_pid(const struct samplers *s, size_t i)
+{
+    return (int)s->list[i]->proc.pid;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/pm/pm.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "source/pm/find.h"
+#include "source/pm/gpu.h"
+#include "source/pm/session.h"
+
+/* Each decode costs about 1.5 ms whatever it brings (measured on an H200), and samples are at
+ * least so old when they are seen. */
+static const int64_t decode_period_ns = 125000000, decode_period_fast_ns = 50000000;
+
+/* An overflow loses a moment; several in a row mean that the set or the rate is too much. */
+enum { OVERFLOWS_MAX = 5, OVERFLOW_MEMORY_S = 30 };
+
+struct pm {
+    struct source source;
+    struct source_request request;
+    double rate_hz;
+    int64_t period_ns;
+    const char *from; /* where CUPTI came from */
+    struct cuda_api cuda;
+    struct cupti_api cupti;
+    struct pm_gpu gpu;
+    unsigned index;
+    struct pm_pack pack;
+    struct pm_session session;
+};
+
+/* A batch under construction: columns of the packed metrics. */
+struct pm_batch {
+    const struct pm *pm;
+    size_t n, cap;
+    int64_t *t0, *t1;
+    double *values; /* n_names columns of cap */
+    uint32_t series[METRIC_COUNT];
+};
+
+static bool covers(enum metric m)
+{
+    return metric_info(m)->pm != NULL;
+}
+
+enum status pm_cupti_load(struct cupti_api *cupti, const char *dir, const char **from,
+                          struct error *err)
+{
+    *from = "--cupti";
+    if (dir)
+        return cupti_api_load(cupti, dir, err);
+    struct pm_places places = {"", getenv("LD_LIBRARY_PATH"), getenv("VIRTUAL_ENV"),
+                               getenv("HOME")};
+    struct pm_folders *folders = calloc(1, sizeof *folders);
+    if (!folders)
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    pm_find(&places, folders);
+    enum status st =
+        fail(err, ERR_NOT_FOUND, 0,
+             "CUPTI 12.8 or newer was not found (CUDA toolkits, Python packages, running "
+             "servers, Nsight Compute): install the CUDA toolkit's cuda-cupti package, or "
+             "give its folder with --cupti");
+    for (size_t i = 0; i < folders->n && st; i++) {
+        st = cupti_api_load(cupti, folders->list[i].path, err);
+        *from = folders->list[i].from;
+    }
+    free(folders);
+    return st;
+}
+
+static void pm_close(struct source *source)
+{
+    struct pm *p = (struct pm *)source;
+    if (!p)
+        return;
+    pm_session_stop(&p->session);
+    pm_pack_fini(&p->pack);
+    pm_gpu_fini(&p->gpu);
+    /* the libraries stay loaded: the process ends soon, and unloading CUPTI has crashed for others
+     */
+    free(p);
+}
+
+static enum status start_session(struct pm *p, struct error *err)
+{
+    double per_decode = p->rate_hz * (double)p->period_ns * 1e-9;
+    return pm_session_start(&p->session, &p->cupti, &p->pack, (size_t)p->gpu.ordinal, p->gpu.chip,
+                            p->gpu.availability, p->rate_hz, per_decode, err);
+}
+
+static enum status pm_open(struct source **out, const struct source_request *request,
+                           struct error *err)
+{
+    if (request->n_gpus != 1)
+        return fail(err, ERR_USAGE, 0, "pm samples one GPU a process");
+    double rate = request->rate_hz > 0 ? request->rate_hz : PM_RATE_DEFAULT_HZ;
+    if (rate < PM_RATE_MIN_HZ || rate > PM_RATE_MAX_HZ)
+        return fail(err, ERR_USAGE, 0, "pm samples %d to %d times a second", PM_RATE_MIN_HZ,
+                    PM_RATE_MAX_HZ);
+    struct pm *p = calloc(1, sizeof *p);
+    if (!p)
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    p->source.ops = &pm_ops;
+    p->request = *request;
+    p->index = request->gpus[0];
+    p->rate_hz = rate;
+    p->period_ns = rate > 2000 ? decode_period_fast_ns : decode_period_ns;
+    enum status st = pm_cuda_start(&p->cuda, err);
+    if (!st)
+        st = pm_cupti_load(&p->cupti, request->cupti_dir, &p->from, err);
+    if (!st)
+        st = pm_gpu_open(&p->gpu, &p->cuda, &p->cupti, p->index, err);
+    if (!st)
+        st = pm_pack_build(&p->cupti, p->gpu.chip, p->gpu.availability, request, &p->pack, err);
+    if (!st && p->pack.heavy) /* records come many times faster */
+        p->period_ns = decode_period_fast_ns;
+    if (!st)
+        st = start_session(p, err);
+    if (st) {
+        pm_close(&p->source);
+        return st;
+    }
+    *out = &p->source;
+    return OK;
+}
+
+static enum status push_plan(const struct pm *p, const struct event_sink *sink, struct error *err)
+{
+    struct plan_series series[METRIC_COUNT];
+    for (size_t i = 0; i < p->pack.n_picks; i++) {
+        const struct pm_pick *pick = &p->pack.picks[i];
+        const struct metric_info *info = metric_info(pick->metric);
+        series[i] =
+            (struct plan_series){.metric = (int)pick->metric,
+                                 .name = info->key,
+                                 .unit = info->unit,
+                                 .state = pick->state,
+                                 .reason = pick->reason,
+                                 .counter = pick->candidate ? pick->candidate->expression : ""};
+    }
+    struct event ev = {.kind = EVENT_PLAN,
+                       .u.plan = {.gpu = p->index,
+                                  .source = SOURCE_PM,
+                                  .rate_hz = p->rate_hz,
+                                  .n = p->pack.n_picks,
+                                  .series = series}};
+    return event_push(sink, &ev, err);
+}
+
+static enum status pm_describe(struct source *source, const struct event_sink *sink,
+                               struct error *err)
+{
+    struct pm *p = (struct pm *)source;
+    struct event ev = {.kind = EVENT_GPU,
+                       .u.gpu = {.gpu = p->index,
+                                 .name = p->gpu.name,
+                                 .uuid = p->gpu.uuid,
+                                 .chip = p->gpu.chip,
+                                 .pci_bus = p->gpu.pci_bus}};
+    enum status st = event_push(sink, &ev, err);
+    if (!st)
+        st = push_plan(p, sink, err);
+    return st ? st
+              : event_push_note(sink, NOTE_INFO, (int)p->index, err,
+                                "pm: CUPTI interface %u from %s (%s), %zu counters",
+                                p->cupti.version, p->cupti.lib.path, p->from, p->pack.n_names);
+}
+
+static enum status take_sample(void *self, const struct pm_sample *sample, struct error *err)
+{
+    struct pm_batch *b = self;
+    if (b->n == b->cap)
+        return fail(err, ERR_NOMEM, 0, "more samples in a decode than room for them");
+    for (size_t c = 0; c < b->pm->pack.n_names; c++) {
+        const struct pm_pick *pick = &b->pm->pack.picks[b->pm->pack.pick_of[c]];
+        double v = sample->values[c] * pick->candidate->scale;
+        b->values[c * b->cap + b->n] = isfinite(v) ? v : NAN;
+    }
+    b->t0[b->n] = sample->t0_ns;
+    b->t1[b->n] = sample->t1_ns;
+    b->n++;
+    return OK;
+}
+
+static enum status send_batch(struct pm_batch *b, const struct event_sink *sink, struct error *err)
+{
+    struct event ev = {.kind = EVENT_BEAT};
+    if (b->n)
+        ev = (struct event){.kind = EVENT_SAMPLES,
+                            .u.samples = {.gpu = b->pm->index,
+                                          .source = SOURCE_PM,
+                                          .n = b->n,
+                                          .t0_ns = b->t0,
+                                          .t1_ns = b->t1,
+                                          .columns = b->pm->pack.n_names,
+                                          .series = b->series,
+                                          .values = b->values,
+                                          .stride = b->cap}};
+    b->n = 0;
+    return event_push(sink, &ev, err);
+}
+
+static enum status batch_init(struct pm_batch *b, const struct pm *p, struct error *err)
+{
+    /* a decode loop can fill the image several times when it was late */
+    *b = (struct pm_batch){.pm = p, .cap = 16 * (size_t)p->session.capacity};
+    b->t0 = calloc(b->cap, sizeof *b->t0);
+    b->t1 = calloc(b->cap, sizeof *b->t1);
+    b->values = calloc(b->cap * p->pack.n_names, sizeof *b->values);
+    for (size_t c = 0; c < p->pack.n_names; c++)
+        b->series[c] = (uint32_t)p->pack.pick_of[c];
+    return b->t0 && b->t1 && b->values ? OK : fail(err, ERR_NOMEM, 0, "out of memory");
+}
+
+static void batch_fini(struct pm_batch *b)
+{
+    free(b->t0);
+    free(b->t1);
+    free(b->values);
+}
+
+/* Starts the hardware anew after its buffer ran full. */
+static enum status recover(struct pm *p, unsigned overflows, const struct event_sink *sink,
+                           struct error *err)
+{
+    int64_t last_ns = (int64_t)p->session.last_end_ns;
+    pm_session_stop(&p->session);
+    if (overflows > OVERFLOWS_MAX)
+        return fail(err, ERR_IO, 0,
+                    "the hardware buffer overflowed %u times in %d s: ask for fewer counters or a "
+                    "lower rate",
+                    overflows, OVERFLOW_MEMORY_S);
+    enum status st = start_session(p, err);
+    double lost_s = last_ns ? (double)(clock_unix_ns() - last_ns) * 1e-9 : NAN;
+    return st ? st
+              : event_push_note(sink, NOTE_WARNING, (int)p->index, err,
+                                "pm: the hardware buffer overflowed; sampling was started again, "
+                                "about %.2f s are lost",
+                                lost_s);
+}
+
+static enum status pm_run(struct source *source, const struct event_sink *sink,
+                          const struct source_stop *stop, struct error *err)
+{
+    struct pm *p = (struct pm *)source;
+    struct pm_batch batch;
+    enum status st = batch_init(&batch, p, err);
+    struct pm_sample_sink samples = {take_sample, &batch};
+    int64_t next_ns = clock_monotonic_ns(), overflow_ns = 0;
+    unsigned overflows = 0;
+    while (!st) {
+        next_ns += p->period_ns;
+        if (next_ns < clock_monotonic_ns()) /* late: do not hurry after lost time */
+            next_ns = clock_monotonic_ns();
+        if (!source_sleep_until(next_ns, stop))
+            break;
+        bool overflow = false;
+        st = pm_session_decode(&p->session, &samples, &overflow, err);
+        enum status sent = send_batch(&batch, sink, st ? NULL : err);
+        st = st ? st : sent;
+        if (st || !overflow)
+            continue;
+        int64_t now_ns = clock_monotonic_ns();
+        overflows =
+            now_ns - overflow_ns < OVERFLOW_MEMORY_S * INT64_C(1000000000) ? overflows + 1 : 1;
+        overflow_ns = now_ns;
+        st = recover(p, overflows, sink, err);
+    }
+    batch_fini(&batch);
+    return st;
+}
+
+const struct source_ops pm_ops = {
+    .name = "pm",
+    .id = SOURCE_PM,
+    .covers = covers,
+    .open = pm_open,
+    .describe = pm_describe,
+    .run = pm_run,
+    .close = pm_close,
+};

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/pm/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Host memory for records. A busy H200 writes up to 9 MB/s with the core set at 50 Hz, 13 MB/s at
+ * 1 kHz by the library's estimate, and 200 to 290 MB/s with the costly counters (measured). */
+enum { BUFFER_SLOW = 32 << 20, BUFFER_FAST = 128 << 20, BUFFER_HEAVY = 256 << 20 };
+
+/* The cycle trigger counts SYS clock cycles; their rate is not known beforehand. Samples carry
+ * their own times, so a wrong guess costs evenness only. */
+static const double sys_clock_guess_hz = 1.2e9;
+
+static bool needs_cycle_trigger(const char *chip)
+{
+    return strncmp(chip, "TU1", 3) == 0 || strcmp(chip, "GA100") == 0;
+}
+
+static enum status make_host(struct pm_session *s, const char *chip, const uint8_t *availability,
+                             struct error *err)
+{
+    struct cupti_host_initialize init = CUPTI_INIT(host_initialize);
+    init.profilerType = CUPTI_PROFILER_TYPE_PM_SAMPLING;
+    init.pChipName = chip;
+    init.pCounterAvailabilityImage = availability;
+    CUptiResult rc = s->cupti->cuptiProfilerHostInitialize(&init);
+    if (rc)
+        return cupti_fail(err, "cuptiProfilerHostInitialize", rc);
+    s->host = init.pHostObject;
+    struct cupti_host_add_metrics add = CUPTI_INIT(host_add_metrics);
+    add.pHostObject = s->host;
+    add.ppMetricNames = (const char **)s->pack->names;
+    add.numMetrics = s->pack->n_names;
+    rc = s->cupti->cuptiProfilerHostConfigAddMetrics(&add);
+    return rc ? cupti_fail(err, "cuptiProfilerHostConfigAddMetrics", rc) : OK;
+}
+
+static enum status configure(struct pm_session *s, const char *chip, double rate_hz,
+                             struct error *err)
+{
+    struct cupti_pm_enable enable = CUPTI_INIT(pm_enable);
+    enable.deviceIndex = s->device;
+    CUptiResult rc = s->cupti->cuptiPmSamplingEnable(&enable);
+    if (rc)
+        return cupti_fail(err, "cuptiPmSamplingEnable", rc);
+    s->object = enable.pPmSamplingObject;
+    bool cycles = needs_cycle_trigger(chip);
+    s->interval = (uint64_t)((cycles ? sys_clock_guess_hz : 1e9) / rate_hz + 0.5);
+    struct cupti_pm_set_config config = CUPTI_INIT(pm_set_config);
+    config.pPmSamplingObject = s->object;
+    config.configSize = s->pack->config_size;
+    config.pConfig = s->pack->config;
+    config.hardwareBufferSize = s->pack->heavy  ? BUFFER_HEAVY
+                                : rate_hz > 200 ? BUFFER_FAST
+                                                : BUFFER_SLOW;
+    config.samplingInterval = s->interval;
+    config.triggerMode = cycles ? CUPTI_TRIGGER_SYSCLK : CUPTI_TRIGGER_TIME;
+    config.hwBufferAppendMode = CUPTI_APPEND_KEEP_OLDEST;
+    rc = s->cupti->cuptiPmSamplingSetConfig(&config);
+    return rc ? cupti_fail(err, "cuptiPmSamplingSetConfig", rc) : OK;
+}
+
+static enum status make_image(struct pm_session *s, struct error *err)
+{
+    struct cupti_pm_image_size size = CUPTI_INIT(pm_image_size);
+    size.pPmSamplingObject = s->object;
+    size.pMetricNames = (const char **)s->pack->names;
+    size.numMetrics = s->pack->n_names;
+    size.maxSamples = s->capacity;
+    CUptiResult rc = s->cupti->cuptiPmSamplingGetCounterDataSize(&size);
+    if (rc)
+        return cupti_fail(err, "cuptiPmSamplingGetCounterDataSize", rc);
+    s->image_size = size.counterDataSize;
+    s->image = malloc(s->image_size);
+    s->pristine = malloc(s->image_size);
+    s->row = calloc(s->pack->n_names, sizeof *s->row);
+    if (!s->image || !s->pristine || !s->row)
+        return fail(err, ERR_NOMEM, 0, "no %zu MB for %u samples", 2 * s->image_size / 1000000,
+                    s->capacity);
+    struct cupti_pm_image_initialize init = CUPTI_INIT(pm_image_initialize);
+    init.pPmSamplingObject = s->object;
+    init.counterDataSize = s->image_size;
+    init.pCounterData = s->pristine;
+    rc = s->cupti->cuptiPmSamplingCounterDataImageInitialize(&init);
+    if (rc)
+        return cupti_fail(err, "cuptiPmSamplingCounterDataImageInitialize", rc);
+    memcpy(s->image, s->pristine, s->image_size);
+    return OK;
+}
+
+static enum status begin(struct pm_session *s, struct error *err)
+{
+    struct cupti_pm_handle start = CUPTI_INIT(pm_handle);
+    start.pPmSamplingObject = s->object;
+    CUptiResult rc = s->cupti->cuptiPmSamplingStart(&start);
+    if (rc)
+        return cupti_fail(err, "cuptiPmSamplingStart", rc);
+    s->started = s->skip_first = true;
+    return OK;
+}
+
+enum status pm_session_start(struct pm_session *s, const struct cupti_api *cupti,
+                             const struct pm_pack *pack, size_t device, const char *chip,
+                             const uint8_t *availability, double rate_hz, double samples_per_decode,
+                             struct error *err)
+{
+    *s = (struct pm_session){.cupti = cupti, .pack = pack, .device = device};
+    /* room for a decode that comes late; what does not fit would come with the next one */
+    s->capacity = (uint32_t)(2 * samples_per_decode) + 8;
+    enum status st = make_host(s, chip, availability, err);
+    if (!st)
+        st = configure(s, chip, rate_hz, err);
+    if (!st)
+        st = make_image(s, err);
+    if (!st)
+        st = begin(s, err);
+    if (st)
+        pm_session_stop(s);
+    return st;
+}
+
+static enum status read_sample(struct pm_session *s, size_t index, struct pm_sample *out,
+                               struct error *err)
+{
+    struct cupti_pm_sample_info info = CUPTI_INIT(pm_sample_info);
+    info.pPmSamplingObject = s->object;
+    info.pCounterDataImage = s->image;
+    info.counterDataImageSize = s->image_size;
+    info.sampleIndex = index;
+    CUptiResult rc = s->cupti->cuptiPmSamplingCounterDataGetSampleInfo(&info);
+    if (rc)
+        return cupti_fail(err, "cuptiPmSamplingCounterDataGetSampleInfo", rc);
+    out->t0_ns = (int64_t)info.startTimestamp;
+    out->t1_ns = (int64_t)info.endTimestamp;
+    struct cupti_host_evaluate eval = CUPTI_INIT(host_evaluate);
+    eval.pHostObject = s->host;
+    eval.pCounterDataImage = s->image;
+    eval.counterDataImageSize = s->image_size;
+    eval.rangeIndex = index;
+    eval.ppMetricNames = (const char **)s->pack->names;
+    eval.numMetrics = s->pack->n_names;
+    eval.pMetricValues = s->row;
+    rc = s->cupti->cuptiProfilerHostEvaluateToGpuValues(&eval);
+    if (rc)
+        return cupti_fail(err, "cuptiProfilerHostEvaluateToGpuValues", rc);
+    out->values = s->row;
+    return OK;
+}
+
+/* A stamp from another clock, or a sample of no length, has been seen by others: never pass it on.
+ */
+static bool in_order(const struct pm_session *s, const struct pm_sample *sample)
+{
+    return sample->t1_ns > sample->t0_ns && sample->t0_ns >= (int64_t)s->last_end_ns;
+}
+
+static enum status give_out(struct pm_session *s, const struct pm_sample_sink *sink, size_t *n,
+                            struct error *err)
+{
+    struct cupti_pm_image_info info = CUPTI_INIT(pm_image_info);
+    info.pCounterDataImage = s->image;
+    info.counterDataImageSize = s->image_size;
+    CUptiResult rc = s->cupti->cuptiPmSamplingGetCounterDataInfo(&info);
+    if (rc)
+        return cupti_fail(err, "cuptiPmSamplingGetCounterDataInfo", rc);
+    *n = info.numCompletedSamples;
+    for (size_t i = 0; i < info.numCompletedSamples; i++) {
+        struct pm_sample sample;
+        enum status st = read_sample(s, i, &sample, err);
+        if (st)
+            return st;
+        bool drop = s->skip_first || !in_order(s, &sample);
+        s->skip_first = false;
+        if (sample.t1_ns > (int64_t)s->last_end_ns && !drop)
+            s->last_end_ns = (uint64_t)sample.t1_ns;
+        if (!drop && (st = sink->take(sink->self, &sample, err)))
+            return st;
+    }
+    return OK;
+}
+
+enum status pm_session_decode(struct pm_session *s, const struct pm_sample_sink *sink,
+                              bool *overflow, struct error *err)
+{
+    *overflow = false;
+    for (;;) {
+        struct cupti_pm_decode decode = CUPTI_INIT(pm_decode);
+        decode.pPmSamplingObject = s->object;
+        decode.pCounterDataImage = s->image;
+        decode.counterDataImageSize = s->image_size;
+        CUptiResult rc = s->cupti->cuptiPmSamplingDecodeData(&decode);
+        *overflow = rc == CUPTI_ERROR_OUT_OF_MEMORY || decode.overflow;
+        if (rc && !*overflow)
+            return cupti_fail(err, "cuptiPmSamplingDecodeData", rc);
+        size_t n = 0;
+        enum status st = give_out(s, sink, &n, err);
+        if (st)
+            return st;
+        if (n) /* copying is several times faster than CUPTI's own initialisation */
+            memcpy(s->image, s->pristine, s->image_size);
+        if (*overflow || n == 0 || decode.decodeStopReason != CUPTI_DECODE_STOP_IMAGE_FULL)
+            return OK;
+    }
+}
+
+void pm_session_stop(struct pm_session *s)
+{
+    if (s->object) {
+        struct cupti_pm_handle handle = CUPTI_INIT(pm_handle);
+        handle.pPmSamplingObject = s->object;
+        if (s->started)
+            s->cupti->cuptiPmSamplingStop(&handle);
+        s->cupti->cuptiPmSamplingDisable(&handle);
+    }
+    if (s->host) {
+        struct cupti_host_handle handle = CUPTI_INIT(host_handle);
+        handle.pHostObject = s->host;
+        s->cupti->cuptiProfilerHostDeinitialize(&handle);
+    }
+    free(s->image);
+    free(s->pristine);
+    free(s->row);
+    *s = (struct pm_session){0};
+}
