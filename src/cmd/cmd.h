@@ -24,7 +24,14 @@ enum exit_code {
     X(JSON, json, "json", false, "SMEFF_JSON", "print JSON (schema 1), one object a line")         \
     X(CSV, csv, "csv", false, "SMEFF_CSV", "print CSV, one row a sample")                          \
     X(ALL, all, "all", false, "SMEFF_ALL", "also what is not in smeff's catalogue")                \
-    X(NO_COLOR, no_color, "no-color", false, "SMEFF_NO_COLOR", "no colours (also NO_COLOR)")
+    X(NO_COLOR, no_color, "no-color", false, "SMEFF_NO_COLOR", "no colours (also NO_COLOR)")       \
+    X(GPU, gpu, "gpu", true, "SMEFF_GPU", "LIST of indices or UUIDs, or all")                      \
+    X(BACKEND, backend, "backend", true, "SMEFF_BACKEND", "auto, pm, gpm or nvml")                 \
+    X(RATE, rate, "rate", true, "SMEFF_RATE", "HZ: counter samples a second")                      \
+    X(SET, set, "set", true, "SMEFF_SET", "core or wide")                                          \
+    X(METRIC, metric, "metric", true, "SMEFF_METRIC", "KEY to add to the set; repeatable")         \
+    X(CUPTI, cupti, "cupti", true, "SMEFF_CUPTI", "DIR with libcupti and libnvperf_*")             \
+    X(OUT, out, "out", true, "SMEFF_OUT", "DIR: also keep the evidence there")
 
 struct options {
 #define X(bit, field, name, has_value, env, help) const char *field;
@@ -42,7 +49,8 @@ enum option_bit {
 #define OPTION(bit) (1u << OPTION_INDEX_##bit)
 
 struct command {
-    const char *name, *arguments, *summary;
+    const char *name, *arguments;
+    const char *summary; /* NULL: not listed by --help */
     const char *details, *example; /* for --help: paragraphs and one example */
     unsigned options;              /* OPTION() bits that it takes */
     int (*run)(const struct options *o, int argc,
@@ -55,7 +63,11 @@ extern const struct command *const commands[];
 /* NULL when there is no such command. */
 const struct command *command_find(const char *name);
 
-extern const struct command command_analyze, command_metrics;
+extern const struct command command_analyze, command_measure, command_metrics, command_sampler,
+    command_stream;
+
+/* The exit code that a status means, 0 for OK. */
+enum exit_code exit_code_of(enum status status);
 
 /* Takes the options of c out of argv and the environment. On success *rest is the index of the
  * first argument. */

@@ -15,7 +15,8 @@ void help_all(struct buf *out)
     buf_puts(out, "smeff – what the GPU really does, beside what GPU-Util says\n\n"
                   "usage: smeff COMMAND [OPTIONS] [ARGUMENTS]\n\n");
     for (const struct command *const *c = commands; *c; c++)
-        buf_printf(out, "  %-9s %s\n", (*c)->name, (*c)->summary);
+        if ((*c)->summary)
+            buf_printf(out, "  %-9s %s\n", (*c)->name, (*c)->summary);
     buf_puts(out, "\n"
                   "  smeff COMMAND --help   what a command does, with an example\n"
                   "  smeff --version        the version\n\n"

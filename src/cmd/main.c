@@ -10,7 +10,8 @@
 #include "cmd/cmd.h"
 #include "cmd/help.h"
 
-const struct command *const commands[] = {&command_analyze, &command_metrics, NULL};
+const struct command *const commands[] = {&command_measure, &command_analyze, &command_stream,
+                                          &command_metrics, &command_sampler, NULL};
 
 const struct command *command_find(const char *name)
 {
@@ -18,6 +19,26 @@ const struct command *command_find(const char *name)
         if (strcmp((*c)->name, name) == 0)
             return *c;
     return NULL;
+}
+
+enum exit_code exit_code_of(enum status status)
+{
+    switch (status) {
+    case OK:
+        return EXIT_CODE_OK;
+    case ERR_USAGE:
+        return EXIT_CODE_USAGE;
+    case ERR_NO_GPU:
+        return EXIT_CODE_NO_GPU;
+    case ERR_PERMISSION:
+        return EXIT_CODE_NO_PERMISSION;
+    case ERR_BUSY:
+        return EXIT_CODE_BUSY;
+    case ERR_BAD_INPUT:
+        return EXIT_CODE_BAD_FILE;
+    default:
+        return EXIT_CODE_FAILURE;
+    }
 }
 
 void complain(const char *fmt, ...)

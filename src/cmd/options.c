@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,18 @@ static void from_environment(const struct command *c, struct options *o)
         o->no_color = no_color;
 }
 
+/* --metric may come several times: the keys become one list. */
+static bool join_metric(struct options *o, const char *key)
+{
+    static char list[2048];
+    static bool from_command_line;
+    size_t used = from_command_line ? strlen(list) : 0;
+    int n = snprintf(list + used, sizeof list - used, "%s%s", used ? "," : "", key);
+    from_command_line = true;
+    o->metric = list;
+    return n >= 0 && (size_t)n < sizeof list - used;
+}
+
 enum status options_parse(const struct command *c, int argc, char **argv, struct options *out,
                           bool *help, int *rest, struct error *err)
 {
@@ -70,7 +83,9 @@ enum status options_parse(const struct command *c, int argc, char **argv, struct
                         k == ':' ? "option needs a value" : "unknown option", argv[optind - 1]);
         if (k == HELP || k == 'h')
             *help = true;
-        else
+        else if (k == OPTION_INDEX_METRIC && !join_metric(&o, optarg))
+            return fail(err, ERR_USAGE, 0, "too many metrics");
+        else if (k != OPTION_INDEX_METRIC)
             *field_of(&o, k) = optarg ? optarg : "1";
     }
     *rest = optind;

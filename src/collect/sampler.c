@@ -339,6 +339,11 @@ enum status samplers_poll(struct samplers *s, int timeout_ms, struct error *err)
     return st;
 }
 
+size_t samplers_count(const struct samplers *s)
+{
+    return s->n;
+}
+
 size_t samplers_alive(const struct samplers *s)
 {
     size_t alive = 0;

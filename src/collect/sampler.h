@@ -24,6 +24,9 @@ enum status samplers_add(struct samplers *s, const char *name, const char *const
 /* Waits up to timeout_ms for events and handles what happens. Fails only when the sink does. */
 enum status samplers_poll(struct samplers *s, int timeout_ms, struct error *err);
 
+/* How many were added. */
+size_t samplers_count(const struct samplers *s);
+
 /* How many are running, or wait to be started again. */
 size_t samplers_alive(const struct samplers *s);
 

@@ -96,8 +96,8 @@ static enum status pm_open(struct source **out, const struct source_request *req
 {
     if (request->n_gpus != 1)
         return fail(err, ERR_USAGE, 0, "pm samples one GPU a process");
-    double rate = request->rate_hz > 0 ? request->rate_hz : PM_RATE_DEFAULT_HZ;
-    if (rate < PM_RATE_MIN_HZ || rate > PM_RATE_MAX_HZ)
+    double rate = request->rate_hz > 0 ? request->rate_hz : (double)PM_RATE_DEFAULT_HZ;
+    if (rate < (double)PM_RATE_MIN_HZ || rate > (double)PM_RATE_MAX_HZ)
         return fail(err, ERR_USAGE, 0, "pm samples %d to %d times a second", PM_RATE_MIN_HZ,
                     PM_RATE_MAX_HZ);
     struct pm *p = calloc(1, sizeof *p);
@@ -206,7 +206,7 @@ static enum status send_batch(struct pm_batch *b, const struct event_sink *sink,
 static enum status batch_init(struct pm_batch *b, const struct pm *p, struct error *err)
 {
     /* a decode loop can fill the image several times when it was late */
-    *b = (struct pm_batch){.pm = p, .cap = 16 * (size_t)p->session.capacity};
+    *b = (struct pm_batch){.pm = p, .cap = 4 * (size_t)p->session.capacity + 64};
     b->t0 = calloc(b->cap, sizeof *b->t0);
     b->t1 = calloc(b->cap, sizeof *b->t1);
     b->values = calloc(b->cap * p->pack.n_names, sizeof *b->values);
@@ -226,7 +226,7 @@ static void batch_fini(struct pm_batch *b)
 static enum status recover(struct pm *p, unsigned overflows, const struct event_sink *sink,
                            struct error *err)
 {
-    int64_t last_ns = (int64_t)p->session.last_end_ns;
+    int64_t last_ns = p->session.last_end_ns;
     pm_session_stop(&p->session);
     if (overflows > OVERFLOWS_MAX)
         return fail(err, ERR_IO, 0,

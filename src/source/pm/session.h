@@ -19,8 +19,9 @@ struct pm_session {
     uint32_t capacity;         /* samples that fit the image */
     uint8_t *image, *pristine; /* the counter data image, and an initialised copy */
     size_t image_size;
-    uint64_t last_end_ns; /* of the newest sample that was given out */
-    double *row;          /* room for pack->n_names values */
+    size_t next;         /* samples of the image before this one were given out */
+    int64_t last_end_ns; /* of the newest sample that was given out; 0 = none */
+    double *row;         /* room for pack->n_names values */
 };
 
 /* A sample: times in UNIX ns, values in the order of pack->names, as CUPTI gives them. */
@@ -42,8 +43,10 @@ enum status pm_session_start(struct pm_session *s, const struct cupti_api *cupti
                              struct error *err);
 
 /* Decodes what has arrived and gives it out, oldest first; the first sample after a start, and
- * samples that do not lie after the one before, are dropped. *overflow: the hardware buffer ran
- * full; what was decoded was given out, and the session must be stopped and started again. */
+ * samples that do not lie after the one before, are dropped. With a heavy set the newest sample is
+ * held back until the next decode, since its SM counters are not all in yet. *overflow: the
+ * hardware buffer ran full; what was decoded was given out, and the session must be stopped and
+ * started again. */
 enum status pm_session_decode(struct pm_session *s, const struct pm_sample_sink *sink,
                               bool *overflow, struct error *err);
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/evidence.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "event/wire.h"
+#include "show/show.h"
+
+struct evidence {
+    char folder[1024];
+    struct event_encoder *encoder;
+    FILE *events;
+    struct buf text;
+};
+
+static enum status open_in(const char *folder, const char *name, FILE **out, struct error *err)
+{
+    char path[1200];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    *out = fopen(path, "we");
+    return *out ? OK : fail(err, ERR_IO, errno, "%s: %s", path, strerror(errno));
+}
+
+static enum status write_text(FILE *f, struct buf *text, const char *folder, struct error *err)
+{
+    errno = 0;
+    if (text->len && fwrite(text->data, 1, text->len, f) != text->len)
+        return fail(err, ERR_IO, errno, "%s: %s", folder, strerror(errno));
+    buf_clear(text);
+    return OK;
+}
+
+static enum status close_file(FILE *f, const char *folder, struct error *err)
+{
+    errno = 0;
+    return fclose(f) == 0 ? OK : fail(err, ERR_IO, errno, "%s: %s", folder, strerror(errno));
+}
+
+enum status evidence_create(struct evidence **out, const char *folder, struct error *err)
+{
+    struct evidence *e = calloc(1, sizeof *e);
+    if (!e)
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    snprintf(e->folder, sizeof e->folder, "%s", folder);
+    enum status st = OK;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        st = fail(err, ERR_IO, errno, "%s: %s", folder, strerror(errno));
+    if (!st)
+        st = event_encoder_create(&e->encoder, err);
+    if (!st)
+        st = open_in(folder, "events.jsonl", &e->events, err);
+    if (st) {
+        evidence_destroy(e);
+        return st;
+    }
+    *out = e;
+    return OK;
+}
+
+enum status evidence_push(struct evidence *e, const struct event *ev, struct error *err)
+{
+    enum status st = event_encode(e->encoder, &e->text, ev, err);
+    return st ? st : write_text(e->events, &e->text, e->folder, err);
+}
+
+static enum status write_file(struct evidence *e, const char *name, struct error *err)
+{
+    FILE *f = NULL;
+    enum status st = open_in(e->folder, name, &f, err);
+    if (st)
+        return st;
+    st = write_text(f, &e->text, e->folder, err);
+    enum status closed = close_file(f, e->folder, st ? NULL : err);
+    return st ? st : closed;
+}
+
+enum status evidence_finish(struct evidence *e, const struct snapshot *s, struct error *err)
+{
+    const struct show_style style = {.columns = 100, .utf8 = true};
+    struct event end = {.kind = EVENT_END, .u.end = {OK, ""}};
+    enum status st = evidence_push(e, &end, err);
+    FILE *events = e->events;
+    e->events = NULL;
+    enum status closed = close_file(events, e->folder, st ? NULL : err);
+    st = st ? st : closed;
+    if (!st)
+        st = show_json(&e->text, s, NULL, err);
+    if (!st)
+        st = write_file(e, "summary.json", err);
+    if (st)
+        return st;
+    show_text(&e->text, s, "", &style);
+    return write_file(e, "summary.txt", err);
+}
+
+void evidence_destroy(struct evidence *e)
+{
+    if (!e)
+        return;
+    if (e->events)
+        fclose(e->events);
+    event_encoder_destroy(e->encoder);
+    buf_fini(&e->text);
+    free(e);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/live.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { GPUS_MAX = SOURCE_GPUS_MAX };
+
+struct live {
+    const struct request *request;
+    const struct event_sink *sink;
+    struct samplers *samplers;
+    char exe[1024];
+    size_t nvml, gpm; /* numbers of these samplers */
+    bool has_gpm;
+    size_t pm[GPUS_MAX]; /* number of the sampler of each GPU; valid where pm_started */
+    bool pm_started[GPUS_MAX], pm_wanted[GPUS_MAX], unwanted[GPUS_MAX];
+};
+
+/* ---- starting samplers ---- */
+
+static enum status add_sampler(struct live *l, const char *source, const char *gpus, size_t *number,
+                               size_t *count, struct error *err)
+{
+    const struct request *r = l->request;
+    const char *argv[20];
+    char name[64], rate[32];
+    size_t n = 0;
+    argv[n++] = "smeff";
+    argv[n++] = "sampler";
+    argv[n++] = source;
+    if (*gpus) {
+        argv[n++] = "--gpu";
+        argv[n++] = gpus;
+    }
+    if (strcmp(source, "pm") == 0) {
+        snprintf(rate, sizeof rate, "%.9g", r->rate_hz > 0 ? r->rate_hz : 50);
+        argv[n++] = "--rate";
+        argv[n++] = rate;
+        argv[n++] = "--set";
+        argv[n++] = r->set == SET_WIDE ? "wide" : "core";
+        if (r->metric_list) {
+            argv[n++] = "--metric";
+            argv[n++] = r->metric_list;
+        }
+        if (r->cupti_dir) {
+            argv[n++] = "--cupti";
+            argv[n++] = r->cupti_dir;
+        }
+    }
+    argv[n] = NULL;
+    snprintf(name, sizeof name, "%s%s%s", source, *gpus ? " on GPU " : "", gpus);
+    enum status st = samplers_add(l->samplers, name, argv, err);
+    if (!st)
+        *number = (*count)++;
+    return st;
+}
+
+/* The indices that were asked for, as a list; "" when all or UUIDs were. */
+static void gpu_list(const struct request *r, char *dst, size_t size)
+{
+    size_t used = 0;
+    dst[0] = '\0';
+    for (size_t i = 0; i < r->n_gpus && r->n_uuids == 0 && used < size; i++)
+        used += (size_t)snprintf(dst + used, size - used, "%s%u", i ? "," : "", r->gpus[i]);
+}
+
+/* PM sampling starts as soon as a GPU is known; not inside a callback of the samplers. */
+static enum status start_wanted_pm(struct live *l, struct error *err)
+{
+    enum status st = OK;
+    for (unsigned i = 0; !st && i < GPUS_MAX; i++) {
+        char gpu[16];
+        if (!l->pm_wanted[i] || l->pm_started[i])
+            continue;
+        snprintf(gpu, sizeof gpu, "%u", i);
+        size_t count = samplers_count(l->samplers);
+        st = add_sampler(l, "pm", gpu, &l->pm[i], &count, err);
+        l->pm_started[i] = !st;
+    }
+    return st;
+}
+
+static bool uses_pm(const struct request *r)
+{
+    return r->backend == BACKEND_AUTO || r->backend == BACKEND_PM;
+}
+
+/* ---- events ---- */
+
+static enum status take_gpu(struct live *l, const struct event *ev, struct error *err)
+{
+    unsigned gpu = ev->u.gpu.gpu;
+    if (gpu >= GPUS_MAX)
+        return OK;
+    l->unwanted[gpu] = !request_wants(l->request, gpu, ev->u.gpu.uuid);
+    if (l->unwanted[gpu])
+        return OK;
+    l->pm_wanted[gpu] |= uses_pm(l->request);
+    return event_push(l->sink, ev, err);
+}
+
+static bool is_unwanted(const struct live *l, const struct event *ev)
+{
+    unsigned gpu = ev->kind == EVENT_PLAN        ? ev->u.plan.gpu
+                   : ev->kind == EVENT_SAMPLES   ? ev->u.samples.gpu
+                   : ev->kind == EVENT_PROCESSES ? ev->u.processes.gpu
+                                                 : GPUS_MAX;
+    return gpu < GPUS_MAX && l->unwanted[gpu];
+}
+
+static enum status take(void *self, const struct event *ev, struct error *err)
+{
+    struct live *l = self;
+    if (ev->kind == EVENT_HELLO) /* ours is sent once, by live_open */
+        return OK;
+    if (ev->kind == EVENT_GPU)
+        return take_gpu(l, ev, err);
+    return is_unwanted(l, ev) ? OK : event_push(l->sink, ev, err);
+}
+
+/* ---- the public functions ---- */
+
+static enum status say_hello(struct live *l, struct error *err)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    struct event ev = {.kind = EVENT_HELLO,
+                       .u.hello = {EVENT_SCHEMA, "smeff " SMEFF_VERSION, host}};
+    return event_push(l->sink, &ev, err);
+}
+
+static enum status start_first(struct live *l, struct error *err)
+{
+    char gpus[512];
+    size_t count = 0;
+    gpu_list(l->request, gpus, sizeof gpus);
+    /* the indices are known beforehand: PM sampling need not wait for the driver's list */
+    for (size_t i = 0; *gpus && i < l->request->n_gpus; i++)
+        l->pm_wanted[l->request->gpus[i]] = uses_pm(l->request);
+    /* most machines have a first GPU */
+    if (!*gpus && l->request->n_uuids == 0 && access("/dev/nvidia0", F_OK) == 0)
+        l->pm_wanted[0] = uses_pm(l->request);
+    enum status st = start_wanted_pm(l, err);
+    count = samplers_count(l->samplers);
+    if (!st)
+        st = add_sampler(l, "nvml", gpus, &l->nvml, &count, err);
+    l->has_gpm = l->request->backend == BACKEND_AUTO || l->request->backend == BACKEND_GPM;
+    if (!st && l->has_gpm)
+        st = add_sampler(l, "gpm", gpus, &l->gpm, &count, err);
+    return st;
+}
+
+enum status live_open(struct live **out, const struct request *r, const struct event_sink *sink,
+                      struct error *err)
+{
+    struct live *l = calloc(1, sizeof *l);
+    if (!l)
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    l->request = r;
+    l->sink = sink;
+    ssize_t n = readlink("/proc/self/exe", l->exe, sizeof l->exe - 1);
+    struct event_sink own = {take, l};
+    bool debug = getenv("SMEFF_DEBUG") != NULL;
+    enum status st = n > 0 ? samplers_create(&l->samplers, l->exe, debug, &own, err)
+                           : fail(err, ERR_IO, 0, "/proc/self/exe cannot be read");
+    if (!st)
+        st = say_hello(l, err);
+    if (!st)
+        st = start_first(l, err);
+    if (st) {
+        live_close(l);
+        return st;
+    }
+    *out = l;
+    return OK;
+}
+
+enum status live_poll(struct live *l, int timeout_ms, struct error *err)
+{
+    enum status st = samplers_poll(l->samplers, timeout_ms, err);
+    return st ? st : start_wanted_pm(l, err);
+}
+
+/* Delivers, or has ended or said why not. */
+static bool decided(const struct live *l, size_t number)
+{
+    const char *reason;
+    return samplers_delivered(l->samplers, number) ||
+           samplers_end(l->samplers, number, &reason) != OK;
+}
+
+static bool delivers(const struct live *l, size_t number)
+{
+    return samplers_delivered(l->samplers, number);
+}
+
+bool live_settled(const struct live *l)
+{
+    if (!decided(l, l->nvml))
+        return false;
+    bool pm_delivers = false;
+    for (size_t i = 0; i < GPUS_MAX; i++) {
+        if (l->pm_wanted[i] && !l->pm_started[i])
+            return false;
+        if (l->pm_started[i] && !decided(l, l->pm[i]))
+            return false;
+        pm_delivers |= l->pm_started[i] && delivers(l, l->pm[i]);
+    }
+    return pm_delivers || !l->has_gpm || decided(l, l->gpm);
+}
+
+enum status live_counters(const struct live *l, const char **reason)
+{
+    enum status st = ERR_UNSUPPORTED;
+    *reason = "this backend has none";
+    if (l->has_gpm && delivers(l, l->gpm))
+        return OK;
+    if (l->has_gpm)
+        st = samplers_end(l->samplers, l->gpm, reason);
+    for (size_t i = 0; i < GPUS_MAX; i++) {
+        if (l->pm_started[i] && delivers(l, l->pm[i]))
+            return OK;
+        if (l->pm_started[i])
+            st = samplers_end(l->samplers, l->pm[i], reason);
+    }
+    return st;
+}
+
+bool live_over(const struct live *l, enum status *status, const char **reason)
+{
+    if (samplers_alive(l->samplers) > 0)
+        return false;
+    *reason = "";
+    *status = samplers_end(l->samplers, l->nvml, reason);
+    return true;
+}
+
+void live_close(struct live *l)
+{
+    if (!l)
+        return;
+    samplers_destroy(l->samplers);
+    free(l);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Live counters of this machine: which sampler processes a request needs, and their events. */
+#ifndef SMEFF_CMD_LIVE_H
+#define SMEFF_CMD_LIVE_H
+
+#include "cmd/request.h"
+#include "collect/sampler.h"
+
+struct live;
+
+/* Starts samplers: the driver's readings of all GPUs, GPM as second source, and PM sampling of each
+ * GPU, as the backend says. Events of wanted GPUs go to sink. r must outlive the live object. */
+enum status live_open(struct live **out, const struct request *r, const struct event_sink *sink,
+                      struct error *err);
+
+/* Waits up to timeout_ms and handles what comes. */
+enum status live_poll(struct live *l, int timeout_ms, struct error *err);
+
+/* Do hardware counters come, or is it clear that none will? False while that is open. */
+bool live_settled(const struct live *l);
+
+/* Why there are no hardware counters: OK when there are, else the status and reason of the best
+ * source that failed. */
+enum status live_counters(const struct live *l, const char **reason);
+
+/* Has everything ended (no driver, no GPU)? Then *reason and the status say why. */
+bool live_over(const struct live *l, enum status *status, const char **reason);
+
+void live_close(struct live *l); /* accepts NULL */
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* smeff measure: one precise measurement, for some seconds or as long as a command runs. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/num.h"
+#include "cmd/cmd.h"
+#include "cmd/evidence.h"
+#include "cmd/interrupt.h"
+#include "cmd/live.h"
+#include "cmd/output.h"
+#include "collect/collect.h"
+
+/* Loading CUPTI takes up to 2 s on a busy machine; a cold driver several. */
+enum { SECONDS_DEFAULT = 10, SETTLE_MS = 25000, POLL_MS = 100 };
+
+struct measurement {
+    const struct options *options;
+    struct live *live;
+    struct collector *collector;
+    struct evidence *evidence; /* NULL without --out */
+    int64_t from_ns;           /* UNIX time; samples that began before are left out; 0 = not yet */
+    pid_t command;             /* 0 = none */
+    int command_status;
+    bool command_ended;
+};
+
+/* ---- events ---- */
+
+/* The part of a batch that lies after the beginning of the measurement. */
+static bool cut(struct event_samples *s, int64_t from_ns)
+{
+    size_t skip = 0;
+    while (skip < s->n && s->t0_ns[skip] < from_ns)
+        skip++;
+    s->n -= skip;
+    s->t0_ns += skip;
+    s->t1_ns += skip;
+    s->values += skip;
+    return s->n > 0;
+}
+
+static enum status take(void *self, const struct event *ev, struct error *err)
+{
+    struct measurement *m = self;
+    struct event part = *ev;
+    if (ev->kind == EVENT_SAMPLES && (m->from_ns == 0 || !cut(&part.u.samples, m->from_ns)))
+        return OK;
+    enum status st = m->evidence ? evidence_push(m->evidence, &part, err) : OK;
+    if (st)
+        return st;
+    struct event_sink sink = collector_sink(m->collector);
+    return event_push(&sink, &part, err);
+}
+
+/* ---- the measured command ---- */
+
+static enum status start_command(struct measurement *m, char **argv, struct error *err)
+{
+    int pipe_ends[2];
+    if (pipe2(pipe_ends, O_CLOEXEC) != 0)
+        return fail(err, ERR_IO, errno, "pipe: %s", strerror(errno));
+    pid_t pid = fork();
+    if (pid == 0) {
+        execvp(argv[0], argv);
+        int why = errno;
+        ssize_t ignored = write(pipe_ends[1], &why, sizeof why);
+        (void)ignored;
+        _exit(127);
+    }
+    close(pipe_ends[1]);
+    int why = errno;
+    bool failed = pid < 0 || read(pipe_ends[0], &why, sizeof why) == sizeof why;
+    close(pipe_ends[0]);
+    if (failed) {
+        if (pid > 0)
+            waitpid(pid, NULL, 0);
+        return fail(err, ERR_IO, why, "%s: %s", argv[0], strerror(why));
+    }
+    m->command = pid;
+    return OK;
+}
+
+static void check_command(struct measurement *m)
+{
+    if (m->command && !m->command_ended && waitpid(m->command, &m->command_status, WNOHANG) > 0)
+        m->command_ended = true;
+}
+
+/* Ctrl-C reaches the command through the terminal; SIGTERM does not. */
+static void end_command(struct measurement *m)
+{
+    if (!m->command || m->command_ended)
+        return;
+    kill(m->command, SIGTERM);
+    while (waitpid(m->command, &m->command_status, 0) < 0 && errno == EINTR)
+        ;
+    m->command_ended = true;
+}
+
+/* As a shell tells it. */
+static int command_code(const struct measurement *m)
+{
+    return WIFSIGNALED(m->command_status) ? 128 + WTERMSIG(m->command_status)
+                                          : WEXITSTATUS(m->command_status);
+}
+
+/* ---- progress ---- */
+
+static void show_progress(double done_s, double total_s, bool clear)
+{
+    if (!isatty(STDERR_FILENO))
+        return;
+    if (clear) {
+        fputs("\r\033[K", stderr);
+        return;
+    }
+    if (total_s <= 0) {
+        fprintf(stderr, "\r\033[Kmeasuring … %.0f s", done_s);
+        return;
+    }
+    char bar[31];
+    int full = (int)(30 * (done_s < total_s ? done_s / total_s : 1));
+    memset(bar, '-', 30);
+    memset(bar, '#', (size_t)full);
+    bar[30] = '\0';
+    fprintf(stderr, "\r\033[K[%s] %.0f of %.0f s", bar, done_s, total_s);
+}
+
+/* ---- the measurement ---- */
+
+static enum status wait_until_settled(struct measurement *m, enum status *ended,
+                                      const char **reason, struct error *err)
+{
+    int64_t deadline_ns = clock_monotonic_ns() + SETTLE_MS * INT64_C(1000000);
+    enum status st = OK;
+    while (!st && !interrupt_raised() && !live_over(m->live, ended, reason) &&
+           !live_settled(m->live) && clock_monotonic_ns() < deadline_ns)
+        st = live_poll(m->live, POLL_MS, err);
+    return st;
+}
+
+static enum status sample(struct measurement *m, double seconds, char **command, struct error *err)
+{
+    enum status st = OK;
+    m->from_ns = clock_unix_ns();
+    if (command)
+        st = start_command(m, command, err);
+    int64_t begin_ns = clock_monotonic_ns();
+    while (!st && !interrupt_raised()) {
+        double done_s = (double)(clock_monotonic_ns() - begin_ns) * 1e-9;
+        show_progress(done_s, command ? 0 : seconds, false);
+        check_command(m);
+        if (command ? m->command_ended : done_s >= seconds)
+            break;
+        double left_ms = command ? POLL_MS : 1000 * (seconds - done_s) + 1;
+        st = live_poll(m->live, left_ms < POLL_MS ? (int)left_ms : POLL_MS, err);
+    }
+    /* what is on the way still belongs to the measurement */
+    if (!st)
+        st = live_poll(m->live, 2 * POLL_MS, err);
+    show_progress(0, 0, true);
+    end_command(m);
+    return st;
+}
+
+static enum status show(struct measurement *m, struct error *err)
+{
+    struct snapshot *s = NULL;
+    struct buf out = BUF_INIT;
+    enum status st = collector_snapshot(m->collector, &s, err);
+    if (st)
+        return st;
+    for (size_t i = 0; i < s->n_notes; i++)
+        if (s->notes[i].level != NOTE_INFO)
+            complain("%s: %s", note_level_name(s->notes[i].level), s->notes[i].text);
+    struct show_style style = output_style(m->options);
+    if (m->evidence)
+        st = evidence_finish(m->evidence, s, err);
+    if (!st && m->options->json)
+        st = show_json(&out, s, NULL, err);
+    else if (!st)
+        show_text(&out, s, "", &style);
+    if (!st)
+        st = output_write(&out, err);
+    buf_fini(&out);
+    snapshot_destroy(s);
+    return st;
+}
+
+/* Without counters the driver's readings are shown, plainly labelled; only a backend that was asked
+ * for by name must not fail silently. */
+static enum status counters_status(const struct measurement *m, const struct request *r,
+                                   struct error *err)
+{
+    const char *reason = "";
+    enum status st = live_counters(m->live, &reason);
+    if (st == OK || r->backend == BACKEND_NVML)
+        return OK;
+    complain("no hardware counters: %s", reason);
+    return r->backend == BACKEND_AUTO ? OK : fail(err, st, 0, "%s", reason);
+}
+
+static int run(struct measurement *m, const struct request *r, double seconds, char **command)
+{
+    struct error err = ERROR_INIT;
+    struct event_sink sink = {take, m};
+    const char *reason = "";
+    enum status ended = OK, counters = OK;
+    enum status st = live_open(&m->live, r, &sink, &err);
+    if (!st)
+        st = wait_until_settled(m, &ended, &reason, &err);
+    if (!st && ended)
+        st = fail(&err, ended, 0, "%s", reason);
+    if (!st)
+        counters = counters_status(m, r, &err);
+    if (!st && !counters)
+        st = sample(m, seconds, command, &err);
+    live_close(m->live);
+    if (!st && !counters)
+        st = show(m, &err);
+    if (st && err.text[0])
+        complain("%s", err.text);
+    if (st || counters)
+        return (int)exit_code_of(st ? st : counters);
+    return command ? command_code(m) : interrupt_raised() ? 128 + interrupt_raised() : EXIT_CODE_OK;
+}
+
+static int measure(const struct options *o, int argc, char **argv)
+{
+    struct request request;
+    struct error err = ERROR_INIT;
+    double seconds = SECONDS_DEFAULT;
+    bool has_seconds = argc > 0 && num_parse(argv[0], &seconds);
+    char **command = argc > has_seconds ? argv + has_seconds : NULL;
+    if (request_parse(o, &request, &err))
+        return usage_error(&command_measure, "%s", err.text);
+    if (!(seconds > 0 && seconds <= 86400))
+        return usage_error(&command_measure, "SECONDS is more than 0 and at most 86400");
+    if (has_seconds && command)
+        return usage_error(&command_measure, "either SECONDS or a command");
+    interrupt_catch();
+    struct measurement m = {.options = o};
+    enum status st = collector_create(&m.collector, &err);
+    if (!st && o->out)
+        st = evidence_create(&m.evidence, o->out, &err);
+    if (st)
+        complain("%s", err.text);
+    int code = st ? (int)exit_code_of(st) : run(&m, &request, seconds, command);
+    evidence_destroy(m.evidence);
+    collector_destroy(m.collector);
+    return code;
+}
+
+const struct command command_measure = {
+    .name = "measure",
+    .arguments = "[SECONDS] [-- COMMAND...]",
+    .summary = "one precise measurement of this machine's GPUs",
+    .details = "Samples hardware counters and the driver's readings for SECONDS (default 10), or\n"
+               "while COMMAND runs, and prints every metric (mean, min, p50, p95, max), why the\n"
+               "others have no number, and what limits the GPU. With COMMAND its exit code is\n"
+               "passed on. --out DIR keeps the samples and the summary.",
+    .example = "smeff measure 10 --json | jq '.gpus[0].verdict'",
+    .options = OPTION(JSON) | OPTION(NO_COLOR) | OPTION(GPU) | OPTION(BACKEND) | OPTION(RATE) |
+               OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) | OPTION(OUT),
+    .run = measure,
+};

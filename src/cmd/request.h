@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What to sample: the common options --gpu, --backend, --rate, --set, --metric, --cupti. */
+#ifndef SMEFF_CMD_REQUEST_H
+#define SMEFF_CMD_REQUEST_H
+
+#include "cmd/cmd.h"
+#include "source/source.h"
+
+enum backend { BACKEND_AUTO, BACKEND_PM, BACKEND_GPM, BACKEND_NVML };
+
+struct request {
+    enum backend backend;
+    double rate_hz; /* 0 = default */
+    enum source_set set;
+    enum metric extra[METRIC_COUNT];
+    size_t n_extra;
+    const char *metric_list, *cupti_dir; /* as given; NULL = not */
+    const char *uuids[SOURCE_GPUS_MAX];  /* point into uuid_text */
+    size_t n_uuids;
+    unsigned gpus[SOURCE_GPUS_MAX];
+    size_t n_gpus; /* neither index nor UUID = all */
+    char gpu_text[1024];
+};
+
+/* The text of ERR_USAGE says which option is wrong, and what it may be. */
+enum status request_parse(const struct options *o, struct request *out, struct error *err);
+
+/* Is this GPU wanted? uuid "" = not known yet. */
+bool request_wants(const struct request *r, unsigned index, const char *uuid);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* smeff stream: the events of this machine as JSON lines on standard output. */
+#include "cmd/cmd.h"
+#include "cmd/interrupt.h"
+#include "cmd/live.h"
+#include "cmd/output.h"
+#include "event/wire.h"
+
+struct streaming {
+    struct event_encoder *encoder;
+    struct buf text;
+};
+
+static enum status push(void *self, const struct event *ev, struct error *err)
+{
+    struct streaming *s = self;
+    enum status st = event_encode(s->encoder, &s->text, ev, err);
+    return st ? st : output_write(&s->text, err);
+}
+
+static int run(const struct request *r, struct streaming *s)
+{
+    struct live *live = NULL;
+    struct error err = ERROR_INIT;
+    struct event_sink sink = {push, s};
+    enum status ended = OK;
+    const char *reason = "";
+    enum status st = live_open(&live, r, &sink, &err);
+    while (!st && !interrupt_raised() && !live_over(live, &ended, &reason))
+        st = live_poll(live, 1000, &err);
+    if (!st && ended)
+        st = fail(&err, ended, 0, "%s", reason);
+    if (st)
+        complain("%s", err.text);
+    live_close(live);
+    return (int)exit_code_of(st);
+}
+
+static int stream(const struct options *o, int argc, char **argv)
+{
+    (void)argv;
+    struct request request;
+    struct error err = ERROR_INIT;
+    if (argc)
+        return usage_error(&command_stream, "no arguments are taken");
+    if (request_parse(o, &request, &err))
+        return usage_error(&command_stream, "%s", err.text);
+    struct streaming s = {.text = BUF_INIT};
+    if (event_encoder_create(&s.encoder, &err)) {
+        complain("%s", err.text);
+        return EXIT_CODE_FAILURE;
+    }
+    interrupt_catch();
+    int code = run(&request, &s);
+    event_encoder_destroy(s.encoder);
+    buf_fini(&s.text);
+    return code;
+}
+
+const struct command command_stream = {
+    .name = "stream",
+    .arguments = "",
+    .summary = "live events as JSON lines on stdout, until stopped",
+    .details = "Samples hardware counters and the driver's readings and prints every event as one\n"
+               "JSON object a line (docs/events.md), until Ctrl-C or until nobody reads.",
+    .example = "smeff stream --rate 100 | jq -c 'select(.event==\"samples\").values.dram_read'",
+    .options =
+        OPTION(GPU) | OPTION(BACKEND) | OPTION(RATE) | OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI),
+    .run = stream,
+};
