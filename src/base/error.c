@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 
-static const char *const names[] = {"ok",
+static const char *const names[] = {"OK",
 #define X(name, text) #name,
                                     STATUS_LIST(X)
 #undef X

@@ -27,6 +27,7 @@ enum {
     HEALTHY_MS = 30000,
     BUSY_MS = 5000,
     GRACE_MS = 1500,
+    LOOK_MS = 500,
     LINE_MAX = 64 << 20,
     ARGS_MAX = 32,
     SAMPLERS_MAX = 200,
@@ -298,10 +299,11 @@ static enum status attend(struct sampler *p, bool readable, struct error *err)
             plan_restart(p, now_ns);
         return OK;
     }
-    enum status st = readable ? read_sampler(p, &closed, err) : OK;
+    bool gone = proc_ended(&p->proc, &wait_status); /* asked first: all it wrote is in the pipe */
+    enum status st = readable || gone ? read_sampler(p, &closed, err) : OK;
     if (st)
         return st;
-    if (closed && proc_ended(&p->proc, &wait_status))
+    if (gone)
         return ended(p, wait_status, err);
     if (closed) /* it closed its output and lives on: nothing more will come */
         proc_signal(&p->proc, SIGKILL);
@@ -332,7 +334,9 @@ enum status samplers_poll(struct samplers *s, int timeout_ms, struct error *err)
     struct pollfd fds[SAMPLERS_MAX];
     for (size_t i = 0; i < s->n; i++)
         fds[i] = (struct pollfd){s->list[i]->proc.out, POLLIN, 0}; /* -1 is ignored */
-    int ready = poll(fds, s->n, wait_ms(s, timeout_ms));
+    int limit_ms = wait_ms(s, timeout_ms);
+    /* a process can die while another holds its pipe open: look for that, too */
+    int ready = poll(fds, s->n, limit_ms < LOOK_MS ? limit_ms : LOOK_MS);
     enum status st = OK;
     for (size_t i = 0; !st && i < s->n; i++)
         st = attend(s->list[i], ready > 0 && fds[i].revents, err);

@@ -292,9 +292,11 @@ static enum status decode_end(const json_t *o, const struct event_sink *sink, st
 {
     struct event ev = {.kind = EVENT_END, .u.end = {ERR_IO, text(o, "reason")}};
     const char *name = text(o, "status");
-    for (int i = 0; i < STATUS_INDEX_COUNT; i++)
-        if (strcmp(status_name((enum status) - i), name) == 0)
-            ev.u.end.status = (enum status) - i;
+    for (int i = 0; i < STATUS_INDEX_COUNT; i++) {
+        enum status st = (enum status)(-i);
+        if (strcmp(status_name(st), name) == 0)
+            ev.u.end.status = st;
+    }
     return event_push(sink, &ev, err);
 }
 
