@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Runs `smeff stream` and measures what comes out of it: when the first value came, how old the newest sample is
+when it arrives, what share of the time is covered, and what all processes of smeff cost."""
+import json
+import os
+import selectors
+import signal
+import subprocess
+import time
+
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def children(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as f:
+            direct = [int(p) for p in f.read().split()]
+    except OSError:
+        return []
+    return direct + [g for p in direct for g in children(p)]
+
+
+def cpu_seconds(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            fields = f.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / TICK
+    except OSError:
+        return 0.0
+
+
+def rss_mib(pid):
+    try:
+        with open(f"/proc/{pid}/status") as f:
+            return next(int(line.split()[1]) / 1024 for line in f if line.startswith("VmRSS"))
+    except (OSError, StopIteration):
+        return 0.0
+
+
+def name_of(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as f:
+            words = f.read().split(b"\0")
+        return " ".join(w.decode() for w in words[1:3])
+    except OSError:
+        return "?"
+
+
+class Stream:
+    def __init__(self, smeff, arguments):
+        self.begin = time.time()
+        self.process = subprocess.Popen([smeff, "stream", *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        os.set_blocking(self.process.stdout.fileno(), False)
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(self.process.stdout, selectors.EVENT_READ)
+        self.rest = b""
+
+    def events(self, until):
+        """Yields (arrival time, event) until the given time."""
+        while (left := until - time.time()) > 0:
+            if not self.selector.select(left):
+                return
+            data = self.process.stdout.read()
+            now = time.time()
+            if not data:
+                return
+            lines = (self.rest + data).split(b"\n")
+            self.rest = lines.pop()
+            for line in lines:
+                yield now, json.loads(line)
+
+    def pids(self):
+        return [self.process.pid, *children(self.process.pid)]
+
+    def close(self):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+        self.process.stdout.close()
+
+
+class Series:
+    """What came from one source."""
+
+    def __init__(self):
+        self.values, self.t0, self.t1, self.ages = {}, [], [], []
+
+    def take(self, now, event):
+        self.ages.append(now - event["t1_ns"][-1] * 1e-9)
+        self.t0 += event["t0_ns"]
+        self.t1 += event["t1_ns"]
+        for key, values in event["values"].items():
+            self.values.setdefault(key, []).extend(values)
+
+    def coverage(self):
+        return sum(b - a for a, b in zip(self.t0, self.t1)) / (self.t1[-1] - self.t0[0]) if self.t0 else 0.0
+
+    def gaps(self):
+        return sum(1 for a, b in zip(self.t0[1:], self.t1) if a > b)
+
+    def mean(self, key):
+        values = [v for v in self.values.get(key, []) if v is not None]
+        return sum(values) / len(values) if values else None
+
+
+def quantile(values, q):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(q * len(ordered)))] if ordered else float("nan")
+
+
+def measure(smeff, seconds, arguments, settle=3.0):
+    """Lets everything start, then measures for some seconds."""
+    stream, notes, first = Stream(smeff, arguments), [], None
+    sources = {}
+    for now, event in stream.events(time.time() + settle):
+        if event["event"] == "samples" and event["source"] == "pm" and first is None:
+            first = now - stream.begin
+        if event["event"] == "note":
+            notes.append(event["text"])
+    pids = stream.pids()
+    before, begin = {p: cpu_seconds(p) for p in pids}, time.time()
+    for now, event in stream.events(begin + seconds):
+        if event["event"] == "samples":
+            sources.setdefault((event["source"], event["gpu"]), Series()).take(now, event)
+        elif event["event"] == "note":
+            notes.append(event["text"])
+    wall = time.time() - begin
+    cost = {f"{name_of(p) or 'parent'}": (cpu_seconds(p) - before[p]) / wall for p in pids}
+    rss = {f"{name_of(p) or 'parent'}": rss_mib(p) for p in pids}
+    parent_rss = rss_mib(stream.process.pid)
+    stream.close()
+    return {"first_value_s": first, "wall_s": wall, "sources": sources, "notes": notes, "cpu": cost, "rss_mib": rss,
+            "parent_rss_mib": parent_rss, "cpu_total": sum(cost.values())}
