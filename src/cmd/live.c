@@ -8,54 +8,69 @@
 
 enum { GPUS_MAX = SOURCE_GPUS_MAX };
 
+/* A reading of GPM costs 2 to 3 ms of CPU (measured on an H200). */
+static const double GPM_SLOW_HZ = 0.1, GPM_SLOW_AFTER_S = 20;
+
 struct live {
     const struct request *request;
     const struct event_sink *sink;
     struct samplers *samplers;
     char exe[1024];
+    char gpus[512];   /* the list for --gpu of samplers that serve several; "" = all */
     size_t nvml, gpm; /* numbers of these samplers */
-    bool has_gpm;
+    bool has_gpm, gpm_slow;
     size_t pm[GPUS_MAX]; /* number of the sampler of each GPU; valid where pm_started */
     bool pm_started[GPUS_MAX], pm_wanted[GPUS_MAX], unwanted[GPUS_MAX];
 };
 
 /* ---- starting samplers ---- */
 
-static enum status add_sampler(struct live *l, const char *source, const char *gpus, size_t *number,
-                               size_t *count, struct error *err)
+/* The command line of a sampler. rate_hz 0 = the source's own. */
+struct sampler_argv {
+    const char *word[20];
+    char rate[32];
+};
+
+static void make_argv(struct sampler_argv *a, const struct request *r, const char *source,
+                      const char *gpus, double rate_hz)
 {
-    const struct request *r = l->request;
-    const char *argv[20];
-    char name[64], rate[32];
     size_t n = 0;
-    argv[n++] = "smeff";
-    argv[n++] = "sampler";
-    argv[n++] = source;
+    a->word[n++] = "smeff";
+    a->word[n++] = "sampler";
+    a->word[n++] = source;
     if (*gpus) {
-        argv[n++] = "--gpu";
-        argv[n++] = gpus;
+        a->word[n++] = "--gpu";
+        a->word[n++] = gpus;
+    }
+    if (rate_hz > 0) {
+        snprintf(a->rate, sizeof a->rate, "%.9g", rate_hz);
+        a->word[n++] = "--rate";
+        a->word[n++] = a->rate;
     }
     if (strcmp(source, "pm") == 0) {
-        snprintf(rate, sizeof rate, "%.9g", r->rate_hz > 0 ? r->rate_hz : 50);
-        argv[n++] = "--rate";
-        argv[n++] = rate;
-        argv[n++] = "--set";
-        argv[n++] = r->set == SET_WIDE ? "wide" : "core";
-        if (r->metric_list) {
-            argv[n++] = "--metric";
-            argv[n++] = r->metric_list;
-        }
-        if (r->cupti_dir) {
-            argv[n++] = "--cupti";
-            argv[n++] = r->cupti_dir;
-        }
+        a->word[n++] = "--set";
+        a->word[n++] = r->set == SET_WIDE ? "wide" : "core";
     }
-    argv[n] = NULL;
+    if (strcmp(source, "pm") == 0 && r->metric_list) {
+        a->word[n++] = "--metric";
+        a->word[n++] = r->metric_list;
+    }
+    if (strcmp(source, "pm") == 0 && r->cupti_dir) {
+        a->word[n++] = "--cupti";
+        a->word[n++] = r->cupti_dir;
+    }
+    a->word[n] = NULL;
+}
+
+static enum status add_sampler(struct live *l, const char *source, const char *gpus, double rate_hz,
+                               size_t *number, struct error *err)
+{
+    struct sampler_argv a;
+    char name[64];
+    make_argv(&a, l->request, source, gpus, rate_hz);
     snprintf(name, sizeof name, "%s%s%s", source, *gpus ? " on GPU " : "", gpus);
-    enum status st = samplers_add(l->samplers, name, argv, err);
-    if (!st)
-        *number = (*count)++;
-    return st;
+    *number = samplers_count(l->samplers);
+    return samplers_add(l->samplers, name, a.word, err);
 }
 
 /* The indices that were asked for, as a list; "" when all or UUIDs were. */
@@ -76,8 +91,7 @@ static enum status start_wanted_pm(struct live *l, struct error *err)
         if (!l->pm_wanted[i] || l->pm_started[i])
             continue;
         snprintf(gpu, sizeof gpu, "%u", i);
-        size_t count = samplers_count(l->samplers);
-        st = add_sampler(l, "pm", gpu, &l->pm[i], &count, err);
+        st = add_sampler(l, "pm", gpu, l->request->rate_hz, &l->pm[i], err);
         l->pm_started[i] = !st;
     }
     return st;
@@ -134,9 +148,8 @@ static enum status say_hello(struct live *l, struct error *err)
 
 static enum status start_first(struct live *l, struct error *err)
 {
-    char gpus[512];
-    size_t count = 0;
-    gpu_list(l->request, gpus, sizeof gpus);
+    const char *gpus = l->gpus;
+    gpu_list(l->request, l->gpus, sizeof l->gpus);
     /* the indices are known beforehand: PM sampling need not wait for the driver's list */
     for (size_t i = 0; *gpus && i < l->request->n_gpus; i++)
         l->pm_wanted[l->request->gpus[i]] = uses_pm(l->request);
@@ -144,12 +157,11 @@ static enum status start_first(struct live *l, struct error *err)
     if (!*gpus && l->request->n_uuids == 0 && access("/dev/nvidia0", F_OK) == 0)
         l->pm_wanted[0] = uses_pm(l->request);
     enum status st = start_wanted_pm(l, err);
-    count = samplers_count(l->samplers);
     if (!st)
-        st = add_sampler(l, "nvml", gpus, &l->nvml, &count, err);
+        st = add_sampler(l, "nvml", gpus, 0, &l->nvml, err);
     l->has_gpm = l->request->backend == BACKEND_AUTO || l->request->backend == BACKEND_GPM;
     if (!st && l->has_gpm)
-        st = add_sampler(l, "gpm", gpus, &l->gpm, &count, err);
+        st = add_sampler(l, "gpm", gpus, 0, &l->gpm, err);
     return st;
 }
 
@@ -178,10 +190,36 @@ enum status live_open(struct live **out, const struct request *r, const struct e
     return OK;
 }
 
+/* Beside PM sampling GPM is only a cross-check, and a reading now and then is enough. */
+static bool pm_is_steady(const struct live *l)
+{
+    bool any = false;
+    for (size_t i = 0; i < GPUS_MAX; i++) {
+        if (l->pm_started[i] && samplers_delivering_s(l->samplers, l->pm[i]) < GPM_SLOW_AFTER_S)
+            return false;
+        any |= l->pm_started[i];
+    }
+    return any;
+}
+
+static enum status adapt_gpm(struct live *l, struct error *err)
+{
+    const char *reason;
+    bool slow = pm_is_steady(l);
+    if (!l->has_gpm || slow == l->gpm_slow || samplers_end(l->samplers, l->gpm, &reason))
+        return OK;
+    struct sampler_argv a;
+    make_argv(&a, l->request, "gpm", l->gpus, slow ? GPM_SLOW_HZ : 0);
+    l->gpm_slow = slow;
+    return samplers_change(l->samplers, l->gpm, a.word, err);
+}
+
 enum status live_poll(struct live *l, int timeout_ms, struct error *err)
 {
     enum status st = samplers_poll(l->samplers, timeout_ms, err);
-    return st ? st : start_wanted_pm(l, err);
+    if (!st)
+        st = start_wanted_pm(l, err);
+    return st ? st : adapt_gpm(l, err);
 }
 
 /* Delivers, or has ended or said why not. */

@@ -41,6 +41,7 @@ struct sampler {
     struct event_decoder *decoder;
     struct buf text;                          /* what was read and is not yet a line */
     int64_t started_ns, heard_ns, restart_ns; /* monotonic */
+    int64_t delivers_ns;                      /* first samples since the last start; 0 = none yet */
     int backoff_ms;
     bool described, delivered, quiet, over; /* over: ended for good */
     enum status end_status;                 /* of the end event; ERR_IO without one */
@@ -104,7 +105,8 @@ static enum status start(struct sampler *p, struct error *err)
     event_decoder_destroy(p->decoder);
     p->decoder = NULL;
     buf_clear(&p->text);
-    p->end_seen = p->described = false;
+    p->end_seen = p->described = p->over = false;
+    p->delivers_ns = 0;
     p->end_status = ERR_IO;
     p->end_reason[0] = '\0';
     enum status st = event_decoder_create(&p->decoder, err);
@@ -160,6 +162,8 @@ static enum status take_event(void *self, const struct event *ev, struct error *
         return OK;
     }
     p->described |= ev->kind == EVENT_PLAN;
+    if (ev->kind == EVENT_SAMPLES && !p->delivers_ns)
+        p->delivers_ns = clock_monotonic_ns();
     p->delivered |= ev->kind == EVENT_SAMPLES;
     return ev->kind == EVENT_BEAT ? OK : event_push(&p->all->sink, ev, err);
 }
@@ -368,6 +372,28 @@ enum status samplers_end(const struct samplers *s, size_t i, const char **reason
 bool samplers_delivered(const struct samplers *s, size_t i)
 {
     return s->list[i]->delivered;
+}
+
+double samplers_delivering_s(const struct samplers *s, size_t i)
+{
+    const struct sampler *p = s->list[i];
+    if (p->proc.pid == 0 || p->delivers_ns == 0)
+        return 0;
+    return (double)(clock_monotonic_ns() - p->delivers_ns) * 1e-9;
+}
+
+enum status samplers_change(struct samplers *s, size_t i, const char *const *argv,
+                            struct error *err)
+{
+    struct sampler *p = s->list[i];
+    proc_stop(&p->proc, GRACE_MS);
+    for (size_t k = 0; p->argv[k]; k++) {
+        free(p->argv[k]);
+        p->argv[k] = NULL;
+    }
+    if (!copy_argv(p, argv))
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    return start(p, err);
 }
 
 int samplers_pid(const struct samplers *s, size_t i)

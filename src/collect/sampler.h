@@ -36,6 +36,13 @@ enum status samplers_end(const struct samplers *s, size_t i, const char **reason
 /* Has sampler i delivered samples since it was added? */
 bool samplers_delivered(const struct samplers *s, size_t i);
 
+/* For how long has the running sampler i delivered, in seconds? 0 when it does not. */
+double samplers_delivering_s(const struct samplers *s, size_t i);
+
+/* Ends sampler i and starts it anew with other arguments, whatever it is doing. */
+enum status samplers_change(struct samplers *s, size_t i, const char *const *argv,
+                            struct error *err);
+
 /* The process ids of the running ones, 0 for the others. */
 int samplers_pid(const struct samplers *s, size_t i);
 
