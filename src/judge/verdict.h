@@ -11,12 +11,12 @@
 #define VERDICTS(X)                                                                                \
     X(UNKNOWN, "unknown", "not enough sound numbers for a verdict")                                \
     X(IDLE, "idle", "the GPU had nothing to do")                                                   \
-    X(STARVED, "starved", "the GPU waited for work most of the time")                              \
-    X(LAUNCH_BOUND, "launch_bound", "the GPU waited between or on small kernels")                  \
+    X(STARVED, "starved", "the GPU often waited for work")                                         \
+    X(LAUNCH_BOUND, "launch_bound", "the GPU waited between kernels")                              \
     X(MEMORY_BOUND, "memory_bound", "the GPU waited for its memory")                               \
     X(COMPUTE_BOUND, "compute_bound", "the GPU's arithmetic was the limit")                        \
     X(COMM_BOUND, "comm_bound", "a link to the host or to other GPUs was the limit")               \
-    X(LATENCY_BOUND, "latency_bound", "SMs were busy, but no unit was near its limit")             \
+    X(LATENCY_BOUND, "latency_bound", "work was there, but no unit was near its limit")            \
     X(MIXED, "mixed", "more than one limit, at once or in turn")
 
 enum verdict_kind {
@@ -26,7 +26,7 @@ enum verdict_kind {
         VERDICT_COUNT
 };
 
-enum { VERDICT_LINES = 6, VERDICT_LINE_SIZE = 240 };
+enum { VERDICT_LINES = 16, VERDICT_LINE_SIZE = 240 };
 
 struct verdict_lines {
     char line[VERDICT_LINES][VERDICT_LINE_SIZE];
