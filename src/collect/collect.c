@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "collect/notes.h"
 #include "collect/tally.h"
 
 /* One series of one source on one GPU, with all that arrived for it. */
@@ -17,6 +18,7 @@ struct series {
     double resolution;
     struct tally tally;
     uint64_t above_one; /* samples of a ratio above 1 */
+    uint64_t idle;      /* samples of a ratio that show no work */
 };
 
 /* What one source says of one GPU. */
@@ -30,19 +32,19 @@ struct feed {
     int64_t t0_ns, t1_ns, covered_ns, longest_gap_ns;
 };
 
+struct identity {
+    unsigned index;
+    char name[96], uuid[64], chip[32], pci_bus[32];
+};
+
 struct collector {
-    struct event_hello hello; /* strings below */
     char tool[96], host[128];
-    struct gpu_snapshot *gpus; /* identity only */
+    struct identity *gpus;
     size_t n_gpus;
     struct feed *feeds;
     size_t n_feeds;
-    struct snapshot_note *notes;
-    size_t n_notes;
+    struct notes notes;
 };
-
-/* More notes than this say nothing new; the rest is counted. */
-enum { NOTES_MAX = 100 };
 
 enum status collector_create(struct collector **out, struct error *err)
 {
@@ -76,7 +78,7 @@ void collector_destroy(struct collector *c)
         feed_fini(&c->feeds[i]);
     free(c->feeds);
     free(c->gpus);
-    free(c->notes);
+    notes_fini(&c->notes);
     free(c);
 }
 
@@ -100,7 +102,7 @@ static void copy(char *dst, size_t size, const char *src)
 
 static enum status take_gpu(struct collector *c, const struct event_gpu *ev, struct error *err)
 {
-    struct gpu_snapshot *g = NULL;
+    struct identity *g = NULL;
     for (size_t i = 0; i < c->n_gpus; i++)
         if (c->gpus[i].index == ev->gpu)
             g = &c->gpus[i];
@@ -188,6 +190,17 @@ static void take_time(struct feed *f, int64_t t0_ns, int64_t t1_ns)
     f->t1_ns = t1_ns;
 }
 
+static void take_values(struct series *s, const double *values, size_t n)
+{
+    double idle = s->resolution > SNAPSHOT_IDLE_SHARE ? s->resolution : SNAPSHOT_IDLE_SHARE;
+    for (size_t i = 0; i < n; i++) {
+        tally_add(&s->tally, values[i]);
+        s->above_one += s->unit == UNIT_RATIO && values[i] > 1;
+        /* a little slack: four rows of 0.01 add up to a sum that is not the double 0.04 */
+        s->idle += s->unit == UNIT_RATIO && isfinite(values[i]) && values[i] <= idle + 1e-9;
+    }
+}
+
 static enum status take_samples(struct collector *c, const struct event_samples *ev,
                                 struct error *err)
 {
@@ -201,25 +214,8 @@ static enum status take_samples(struct collector *c, const struct event_samples 
             return fail(err, ERR_BAD_INPUT, 0, "samples of a series that the plan of GPU %u lacks",
                         ev->gpu);
         struct series *s = &f->series[ev->series[col]];
-        const double *values = ev->values + col * ev->stride;
-        for (size_t i = 0; i < ev->n; i++) {
-            tally_add(&s->tally, values[i]);
-            s->above_one += s->unit == UNIT_RATIO && values[i] > 1;
-        }
+        take_values(s, ev->values + col * ev->stride, ev->n);
     }
-    return OK;
-}
-
-static enum status take_note(struct collector *c, const struct event_note *ev, struct error *err)
-{
-    if (c->n_notes >= NOTES_MAX)
-        return OK;
-    struct snapshot_note *n = append((void **)&c->notes, &c->n_notes, sizeof *n);
-    if (!n)
-        return fail(err, ERR_NOMEM, 0, "out of memory");
-    n->level = ev->level;
-    n->gpu = ev->gpu;
-    copy(n->text, sizeof n->text, c->n_notes == NOTES_MAX ? "further notes left out" : ev->text);
     return OK;
 }
 
@@ -238,7 +234,7 @@ static enum status take(void *self, const struct event *ev, struct error *err)
     case EVENT_SAMPLES:
         return take_samples(c, &ev->u.samples, err);
     case EVENT_NOTE:
-        return take_note(c, &ev->u.note, err);
+        return notes_add(&c->notes, &ev->u.note, err);
     case EVENT_PROCESSES:
     case EVENT_BEAT:
     case EVENT_END:
@@ -252,9 +248,12 @@ struct event_sink collector_sink(struct collector *c)
     return (struct event_sink){take, c};
 }
 
+static const struct metric_stats no_stats = {
+    .min = NAN, .p05 = NAN, .p50 = NAN, .p95 = NAN, .max = NAN, .idle_share = NAN};
+
 static void stats_of(const struct feed *f, const struct series *s, struct metric_stats *out)
 {
-    *out = (struct metric_stats){.min = NAN, .p50 = NAN, .p95 = NAN, .max = NAN};
+    *out = no_stats;
     copy(out->counter, sizeof out->counter, s->counter);
     out->samples = s->tally.count;
     out->resolution = s->resolution;
@@ -270,9 +269,12 @@ static void stats_of(const struct feed *f, const struct series *s, struct metric
     }
     value_set(&out->value, f->source, f->t1_ns, tally_mean(&s->tally));
     out->min = s->tally.min;
+    out->p05 = tally_quantile(&s->tally, 0.05);
     out->p50 = tally_quantile(&s->tally, 0.50);
     out->p95 = tally_quantile(&s->tally, 0.95);
     out->max = s->tally.max;
+    if (s->unit == UNIT_RATIO)
+        out->idle_share = (double)s->idle / (double)s->tally.count;
     /* A share above 1 cannot be true, whatever the source thinks of it. */
     if (s->above_one)
         value_set_state(&out->value, f->source, VALUE_SUSPECT,
@@ -330,15 +332,34 @@ static void set_window(struct gpu_snapshot *g, const struct feed *f)
     g->coverage = f->t1_ns > f->t0_ns ? (double)f->covered_ns / (double)(f->t1_ns - f->t0_ns) : NAN;
 }
 
-static void init_gpu(struct gpu_snapshot *g, const struct gpu_snapshot *identity)
+static void init_gpu(struct gpu_snapshot *g, const struct identity *identity)
 {
-    *g = *identity;
+    g->index = identity->index;
+    memcpy(g->name, identity->name, sizeof g->name);
+    memcpy(g->uuid, identity->uuid, sizeof g->uuid);
+    memcpy(g->chip, identity->chip, sizeof g->chip);
+    memcpy(g->pci_bus, identity->pci_bus, sizeof g->pci_bus);
     g->coverage = NAN;
     for (int m = 0; m < METRIC_COUNT; m++) {
         struct metric_stats *s = &g->metrics[m];
-        *s = (struct metric_stats){.min = NAN, .p50 = NAN, .p95 = NAN, .max = NAN};
+        *s = no_stats;
         value_set_state(&s->value, SOURCE_NONE, VALUE_UNSUPPORTED, "no source here gives it");
     }
+}
+
+/* All that the sources say of one GPU. */
+static enum status fill_gpu(const struct collector *c, struct gpu_snapshot *g, struct error *err)
+{
+    enum status st = OK;
+    for (size_t k = 0; !st && k < c->n_feeds; k++) {
+        const struct feed *f = &c->feeds[k];
+        if (f->gpu != g->index)
+            continue;
+        if (g->backend == SOURCE_NONE)
+            set_window(g, f);
+        st = add_feed(g, f, err);
+    }
+    return st;
 }
 
 enum status collector_snapshot(struct collector *c, struct snapshot **out, struct error *err)
@@ -347,34 +368,24 @@ enum status collector_snapshot(struct collector *c, struct snapshot **out, struc
     if (!s)
         return fail(err, ERR_NOMEM, 0, "out of memory");
     s->gpus = calloc(c->n_gpus ? c->n_gpus : 1, sizeof *s->gpus);
-    s->notes = calloc(c->n_notes ? c->n_notes : 1, sizeof *s->notes);
+    s->notes = calloc(c->notes.n + 1, sizeof *s->notes);
     if (!s->gpus || !s->notes) {
         snapshot_destroy(s);
         return fail(err, ERR_NOMEM, 0, "out of memory");
     }
     copy(s->tool, sizeof s->tool, c->tool);
     copy(s->host, sizeof s->host, c->host);
-    if (c->n_notes)
-        memcpy(s->notes, c->notes, c->n_notes * sizeof *s->notes);
-    s->n_notes = c->n_notes;
+    s->n_notes = notes_copy(&c->notes, s->notes);
     s->n_gpus = c->n_gpus;
     for (size_t i = 0; i < c->n_gpus; i++) {
-        struct gpu_snapshot *g = &s->gpus[i];
-        init_gpu(g, &c->gpus[i]);
-        for (size_t k = 0; k < c->n_feeds; k++) {
-            const struct feed *f = &c->feeds[k];
-            if (f->gpu != g->index)
-                continue;
-            if (g->backend == SOURCE_NONE)
-                set_window(g, f);
-            enum status st = add_feed(g, f, err);
-            if (st) {
-                snapshot_destroy(s);
-                return st;
-            }
+        init_gpu(&s->gpus[i], &c->gpus[i]);
+        enum status st = fill_gpu(c, &s->gpus[i], err);
+        if (st) {
+            snapshot_destroy(s);
+            return st;
         }
-        if (g->t1_ns > s->time_ns)
-            s->time_ns = g->t1_ns;
+        if (s->gpus[i].t1_ns > s->time_ns)
+            s->time_ns = s->gpus[i].t1_ns;
     }
     *out = s;
     return OK;

@@ -363,7 +363,7 @@ size_t samplers_alive(const struct samplers *s)
 enum status samplers_end(const struct samplers *s, size_t i, const char **reason)
 {
     const struct sampler *p = s->list[i];
-    if (p->proc.pid && !p->end_seen)
+    if (p->proc.pid) /* also when it has said its end: only then is it known whether it is over */
         return OK;
     *reason = p->end_reason;
     return p->end_status;

@@ -10,13 +10,24 @@
 #include "metric/metric.h"
 #include "metric/value.h"
 
+/* Changes only when a reader of the JSON could misunderstand (docs/interface.md). */
+enum { SNAPSHOT_SCHEMA = 1 };
+
+/* A ratio up to this, or up to one step of its source, is nobody's work: nsys lifts any trace of
+ * activity to 1 %, and an idle H200 has such traces (data/h200/idle.sqlite). */
+#define SNAPSHOT_IDLE_SHARE 0.02
+
 /* A metric over the window. min to max are NaN when the value has no number. */
 struct metric_stats {
     struct value value; /* the mean over the window */
-    double min, p50, p95, max;
+    double min, p05, p50, p95, max;
+    double idle_share; /* share of the samples that are idle (SNAPSHOT_IDLE_SHARE); ratios only,
+                          NaN for all else */
     uint64_t samples;
-    double resolution; /* step of single samples, in the metric's unit; 0 = fine */
-    char counter[120]; /* what stands behind it at the source; "" = nothing */
+    double resolution; /* step of single samples, in the metric's unit; 0 = fine. Of a sum of rows,
+                          the steps of all of them */
+    char counter[240]; /* what stands behind it at the source (four names of NVLink rows fit); "" =
+                          nothing */
 };
 
 /* A metric of the source that is not in the catalogue (`--all`). */

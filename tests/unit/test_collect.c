@@ -144,15 +144,109 @@ static void samples_need_a_plan(void **state)
     assert_int_equal(samples(SOURCE_PM, t, t, values, 1), ERR_BAD_INPUT);
 }
 
-static void notes_are_kept_and_bounded(void **state)
+/* The verdict tells bursts from pauses by these two. */
+static void low_quantile_and_idle_share(void **state)
 {
     (void)state;
-    for (int i = 0; i < 1000; i++)
-        assert_int_equal(event_push_note(&sink, NOTE_WARNING, -1, NULL, "note %d\n", i), OK);
+    enum { N = 40 };
+    int64_t t0[N], t1[N];
+    double values[N];
+    for (int i = 0; i < N; i++) {
+        t0[i] = 20 * i;
+        t1[i] = t0[i] + 20;
+        values[i] = i < 10 ? 0.02 : 0.5 + i / 100.0;
+    }
+    plan(SOURCE_PM, 1, VALUE_OK, "");
+    samples(SOURCE_PM, t0, t1, values, N);
+    struct snapshot *s = snapshot();
+    const struct metric_stats *m = &s->gpus[0].metrics[METRIC_SM_ACTIVE];
+    assert_near(m->p05, 0.02, 0);
+    assert_near(m->idle_share, 0.25, 1e-12);
+    assert_true(isnan(s->gpus[0].metrics[METRIC_POWER].idle_share));
+    assert_true(isnan(s->gpus[0].metrics[METRIC_POWER].p05));
+    snapshot_destroy(s);
+}
+
+/* Four rows, each lifted from a trace to 1 %, are idle together. */
+static void a_sum_of_rows_is_idle_at_one_step_each(void **state)
+{
+    (void)state;
+    static const char rows[] = "NVLink RX Requests Protocol Data [Throughput %] + "
+                               "NVLink RX Requests User Data [Throughput %] + "
+                               "NVLink RX Responses Protocol Data [Throughput %] + "
+                               "NVLink RX Responses User Data [Throughput %]";
+    static const int64_t t0[] = {0, 20}, t1[] = {20, 40};
+    static const double values[] = {0.01 + 0.01 + 0.01 + 0.01, 0.05};
+    struct plan_series series = {
+        METRIC_NVLINK_RX_THROUGHPUT, "nvlink_rx_throughput", UNIT_RATIO, VALUE_OK, "", rows, 0.04};
+    struct event ev = {.kind = EVENT_PLAN,
+                       .u.plan = {.gpu = 3, .source = SOURCE_NSYS, .n = 1, .series = &series}};
+    assert_int_equal(event_push(&sink, &ev, NULL), OK);
+    samples(SOURCE_NSYS, t0, t1, values, 2);
+    struct snapshot *s = snapshot();
+    const struct metric_stats *m = &s->gpus[0].metrics[METRIC_NVLINK_RX_THROUGHPUT];
+    assert_near(m->idle_share, 0.5, 0);
+    assert_string_equal(m->counter, rows);
+    snapshot_destroy(s);
+}
+
+static void push_notes(int n, enum note_level level)
+{
+    for (int i = 0; i < n; i++)
+        assert_int_equal(
+            event_push_note(&sink, level, -1, NULL, "%s %d\n", note_level_name(level), i), OK);
+}
+
+static void as_many_notes_as_fit_are_all_kept(void **state)
+{
+    (void)state;
+    push_notes(100, NOTE_WARNING);
     struct snapshot *s = snapshot();
     assert_int_equal(s->n_notes, 100);
-    assert_string_equal(s->notes[0].text, "note 0?");
-    assert_string_equal(s->notes[99].text, "further notes left out");
+    assert_string_equal(s->notes[0].text, "warning 0?");
+    assert_string_equal(s->notes[99].text, "warning 99?");
+    snapshot_destroy(s);
+}
+
+static void notes_beyond_that_are_counted(void **state)
+{
+    (void)state;
+    push_notes(101, NOTE_WARNING);
+    struct snapshot *s = snapshot();
+    assert_int_equal(s->n_notes, 101);
+    assert_string_equal(s->notes[99].text, "warning 99?");
+    assert_string_equal(s->notes[100].text, "1 further note was left out");
+    assert_int_equal(s->notes[100].level, NOTE_WARNING);
+    snapshot_destroy(s);
+    push_notes(899, NOTE_INFO);
+    s = snapshot();
+    assert_string_equal(s->notes[100].text, "900 further notes were left out");
+    assert_int_equal(s->notes[100].level, NOTE_WARNING);
+    snapshot_destroy(s);
+}
+
+static size_t count_level(const struct snapshot *s, enum note_level level)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_notes; i++)
+        n += s->notes[i].level == level;
+    return n;
+}
+
+static void errors_stay_when_warnings_and_infos_go(void **state)
+{
+    (void)state;
+    push_notes(60, NOTE_INFO);
+    push_notes(60, NOTE_WARNING); /* 20 infos go */
+    push_notes(70, NOTE_ERROR);   /* the other 40 infos and 30 warnings go */
+    struct snapshot *s = snapshot();
+    assert_int_equal(s->n_notes, 101);
+    assert_int_equal(count_level(s, NOTE_ERROR), 70);
+    assert_int_equal(count_level(s, NOTE_INFO), 0);
+    assert_string_equal(s->notes[0].text, "warning 0?"); /* the oldest stay, in their order */
+    assert_string_equal(s->notes[99].text, "error 69?");
+    assert_string_equal(s->notes[100].text, "90 further notes were left out");
+    assert_int_equal(s->notes[100].level, NOTE_WARNING);
     snapshot_destroy(s);
 }
 
@@ -164,7 +258,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(later_plan_changes_the_state, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_source_with_a_number_wins, set_up, tear_down),
         cmocka_unit_test_setup_teardown(samples_need_a_plan, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(notes_are_kept_and_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(low_quantile_and_idle_share, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_sum_of_rows_is_idle_at_one_step_each, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(as_many_notes_as_fit_are_all_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(notes_beyond_that_are_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(errors_stay_when_warnings_and_infos_go, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
