@@ -45,7 +45,7 @@ includes() {
         uses["collect"] = "event metric base"
         uses["llm"]     = "metric base"
         uses["judge"]   = "collect/snapshot.h metric base"
-        uses["show"]    = "judge collect/snapshot.h metric base"
+        uses["show"]    = "judge collect/snapshot.h event metric base"
         uses["http"]    = "show judge collect metric base"
         uses["panel"]   = "show judge collect metric base"
     }

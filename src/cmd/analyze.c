@@ -3,16 +3,22 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
+#include "cmd/export.h"
 #include "cmd/output.h"
-#include "collect/collect.h"
 #include "show/show.h"
 #include "source/nsys/nsys.h"
 
-/* A file that cannot be used costs that file, not the others; the worst exit code wins. */
+/* A file that cannot be used costs that file, not the others. */
 static int file_failed(const struct error *err)
 {
     complain("%s", err->text);
     return err->status == ERR_NOMEM ? EXIT_CODE_FAILURE : EXIT_CODE_BAD_FILE;
+}
+
+/* A failure of our own outweighs a bad file, and that outweighs OK. */
+static int worse(int a, int b)
+{
+    return a == EXIT_CODE_FAILURE || b == EXIT_CODE_FAILURE ? EXIT_CODE_FAILURE : a > b ? a : b;
 }
 
 static int output_failed(const struct error *err)
@@ -26,39 +32,6 @@ static void complain_notes(const char *path, const struct snapshot *s)
     for (size_t i = 0; i < s->n_notes; i++)
         if (s->notes[i].level != NOTE_INFO)
             complain("%s: %s: %s", path, note_level_name(s->notes[i].level), s->notes[i].text);
-}
-
-static enum status collect(struct nsys_export *x, enum nsys_order order, struct snapshot **out,
-                           struct error *err)
-{
-    struct collector *c = NULL;
-    enum status st = collector_create(&c, err);
-    if (st)
-        return st;
-    struct event_sink sink = collector_sink(c);
-    st = nsys_export_describe(x, &sink, err);
-    if (!st)
-        st = nsys_export_read(x, order, &sink, err);
-    if (!st)
-        st = collector_snapshot(c, out, err);
-    collector_destroy(c);
-    return st;
-}
-
-static enum status collect_file(const char *path, bool all, struct snapshot **out,
-                                struct error *err)
-{
-    struct nsys_export *x = NULL;
-    enum status st = nsys_export_open(&x, path, all, err);
-    if (st)
-        return st;
-    st = collect(x, NSYS_AS_STORED, out, err);
-    if (st == ERR_ORDER)
-        st = collect(x, NSYS_BY_TIME, out, err);
-    if (st)
-        fail_wrap(err, st, "%s", path);
-    nsys_export_close(x);
-    return st;
 }
 
 static int show_snapshot(const struct options *o, const char *path, const struct snapshot *s,
@@ -89,8 +62,8 @@ static int analyze_snapshots(const struct options *o, int argc, char **argv)
     for (int i = 0; i < argc; i++) {
         struct error err = ERROR_INIT;
         struct snapshot *s = NULL;
-        if (collect_file(argv[i], o->all, &s, &err)) {
-            code = file_failed(&err);
+        if (export_snapshot(argv[i], o->all, &s, &err)) {
+            code = worse(code, file_failed(&err));
             continue;
         }
         int result = show_snapshot(o, argv[i], s, shown);
@@ -102,77 +75,135 @@ static int analyze_snapshots(const struct options *o, int argc, char **argv)
     return code;
 }
 
-/* ---- CSV: all files are described before the first row, so that one header fits all ---- */
+/* ---- CSV: all files are described before the first row, so that one header fits all. Each is
+ * opened twice, so that never more than one is open. ---- */
+
+enum { NOT_DESCRIBED = -1 };
 
 struct csv_run {
     struct show_csv *csv;
+    const struct options *options;
     const char *file;
-    size_t stream;
-    struct buf out;
+    int streams; /* described so far */
+    int stream;  /* number of the file that is read */
+    struct buf out, changes;
     enum status output_status; /* stdout failed: not the file's fault */
 };
 
-static enum status csv_take(void *self, const struct event *ev, struct error *err)
+static void csv_note(const struct csv_run *run, const struct event_note *note)
+{
+    if (note->level != NOTE_INFO)
+        complain("%s: %s: %s", run->file, note_level_name(note->level), note->text);
+}
+
+/* First pass: what is in the file. */
+static enum status csv_describe(void *self, const struct event *ev, struct error *err)
 {
     struct csv_run *run = self;
     if (ev->kind == EVENT_NOTE) {
-        if (ev->u.note.level != NOTE_INFO)
-            complain("%s: %s: %s", run->file, note_level_name(ev->u.note.level), ev->u.note.text);
+        csv_note(run, &ev->u.note);
         return OK;
     }
+    enum status st = show_csv_describe(run->csv, run->file, ev, err);
+    run->streams += !st && ev->kind == EVENT_HELLO;
+    return st;
+}
+
+/* Second pass, before the samples: is it still the same file? Its notes were said. */
+static enum status csv_check(void *self, const struct event *ev, struct error *err)
+{
+    struct csv_run *run = self;
+    if (ev->kind != EVENT_PLAN)
+        return OK;
+    enum status st =
+        show_csv_replan(run->csv, (size_t)run->stream, &ev->u.plan, &run->changes, err);
+    if (!st && run->changes.len)
+        st = fail(err, ERR_BAD_INPUT, 0, "the file changed while it was read");
+    return st;
+}
+
+/* Second pass: the samples, and what reading them showed. */
+static enum status csv_take(void *self, const struct event *ev, struct error *err)
+{
+    struct csv_run *run = self;
+    if (ev->kind == EVENT_NOTE)
+        csv_note(run, &ev->u.note);
+    if (ev->kind == EVENT_PLAN)
+        return show_csv_replan(run->csv, (size_t)run->stream, &ev->u.plan, &run->changes, err);
     if (ev->kind != EVENT_SAMPLES)
         return OK;
-    enum status st = show_csv_rows(run->csv, run->stream, &ev->u.samples, &run->out, err);
+    enum status st = show_csv_rows(run->csv, (size_t)run->stream, &ev->u.samples, &run->out, err);
     if (!st)
         st = run->output_status = output_write(&run->out, err);
     return st;
 }
 
-static enum status csv_describe(void *self, const struct event *ev, struct error *err)
+static enum status csv_describe_file(struct csv_run *run, struct error *err)
 {
-    struct csv_run *run = self;
-    if (ev->kind == EVENT_NOTE)
-        return csv_take(self, ev, err);
-    return show_csv_describe(run->csv, run->file, ev, err);
+    struct nsys_export *x = NULL;
+    struct event_sink sink = {csv_describe, run};
+    enum status st = nsys_export_open(&x, run->file, run->options->all, err);
+    if (!st)
+        st = nsys_export_describe(x, &sink, err);
+    nsys_export_close(x);
+    return st;
 }
 
-/* Opens and describes every file; those that fail stay NULL in list. */
-static int csv_open(struct csv_run *run, const struct options *o, int argc, char **argv,
-                    struct nsys_export **list)
+static enum status csv_read_file(struct csv_run *run, struct error *err)
+{
+    struct nsys_export *x = NULL;
+    struct event_sink check = {csv_check, run}, take = {csv_take, run};
+    enum nsys_order order = NSYS_AS_STORED;
+    buf_clear(&run->changes);
+    enum status st = nsys_export_open(&x, run->file, run->options->all, err);
+    if (st)
+        return st;
+    st = nsys_export_describe(x, &check, err);
+    if (!st)
+        st = nsys_export_order(x, &order, err);
+    if (!st)
+        st = nsys_export_read(x, order, &take, err);
+    if (st && !run->output_status)
+        fail_wrap(err, st, "%s", run->file);
+    if (!st && run->changes.len)
+        complain("%s: warning: reading showed that %s", run->file, buf_str(&run->changes));
+    nsys_export_close(x);
+    return st;
+}
+
+/* The number of each file's stream goes into list. */
+static int csv_describe_all(struct csv_run *run, int argc, char **argv, int *list)
 {
     int code = EXIT_CODE_OK;
     for (int i = 0; i < argc; i++) {
         struct error err = ERROR_INIT;
-        struct event_sink sink = {csv_describe, run};
         run->file = argv[i];
-        if (nsys_export_open(&list[i], argv[i], o->all, &err) ||
-            nsys_export_describe(list[i], &sink, &err)) {
-            code = file_failed(&err);
-            nsys_export_close(list[i]);
-            list[i] = NULL;
+        list[i] = run->streams;
+        if (csv_describe_file(run, &err)) {
+            code = worse(code, file_failed(&err));
+            list[i] = NOT_DESCRIBED;
         }
     }
     return code;
 }
 
-static int csv_rows(struct csv_run *run, int argc, char **argv, struct nsys_export **list)
+static int csv_read_all(struct csv_run *run, int argc, char **argv, const int *list)
 {
     int code = EXIT_CODE_OK;
-    struct event_sink sink = {csv_take, run};
+    struct error err = ERROR_INIT;
+    show_csv_header(run->csv, &run->out);
+    if (output_write(&run->out, &err))
+        return output_failed(&err);
     for (int i = 0; i < argc; i++) {
-        if (!list[i])
+        if (list[i] == NOT_DESCRIBED)
             continue;
-        struct error err = ERROR_INIT;
         run->file = argv[i];
-        enum nsys_order order;
-        if (nsys_export_order(list[i], &order, &err) ||
-            nsys_export_read(list[i], order, &sink, &err)) {
+        run->stream = list[i];
+        if (csv_read_file(run, &err)) {
             if (run->output_status)
                 return output_failed(&err);
-            fail_wrap(&err, err.status, "%s", argv[i]);
-            code = file_failed(&err);
+            code = worse(code, file_failed(&err));
         }
-        run->stream++;
     }
     return code;
 }
@@ -180,23 +211,21 @@ static int csv_rows(struct csv_run *run, int argc, char **argv, struct nsys_expo
 static int analyze_csv(const struct options *o, int argc, char **argv)
 {
     struct error err = ERROR_INIT;
-    struct csv_run run = {0};
-    struct nsys_export **list = calloc((size_t)argc, sizeof(struct nsys_export *));
+    struct csv_run run = {.options = o};
+    int *list = calloc((size_t)argc, sizeof *list);
     if (!list || show_csv_create(&run.csv, &err)) {
         free(list);
         complain("out of memory");
         return EXIT_CODE_FAILURE;
     }
-    int code = csv_open(&run, o, argc, argv, list);
-    show_csv_header(run.csv, &run.out);
-    int rows =
-        output_write(&run.out, &err) ? output_failed(&err) : csv_rows(&run, argc, argv, list);
-    for (int i = 0; i < argc; i++)
-        nsys_export_close(list[i]);
+    int code = csv_describe_all(&run, argc, argv, list);
+    if (run.streams) /* without one there is nothing to head */
+        code = worse(code, csv_read_all(&run, argc, argv, list));
     free(list);
     show_csv_destroy(run.csv);
     buf_fini(&run.out);
-    return rows ? rows : code;
+    buf_fini(&run.changes);
+    return code;
 }
 
 static int analyze(const struct options *o, int argc, char **argv)

@@ -12,7 +12,7 @@ static const struct {
 
 void help_all(struct buf *out)
 {
-    buf_puts(out, "smeff – what the GPU really does, beside what GPU-Util says\n\n"
+    buf_puts(out, "smeff - what the GPU really does, beside what GPU-Util says\n\n"
                   "usage: smeff COMMAND [OPTIONS] [ARGUMENTS]\n\n");
     for (const struct command *const *c = commands; *c; c++)
         if ((*c)->summary)

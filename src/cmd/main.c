@@ -7,11 +7,14 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "cmd/chip.h"
 #include "cmd/cmd.h"
 #include "cmd/help.h"
+#include "cmd/output.h"
 
 const struct command *const commands[] = {&command_measure, &command_analyze, &command_stream,
-                                          &command_metrics, &command_sampler, NULL};
+                                          &command_doctor,  &command_metrics, &command_chip,
+                                          &command_sampler, NULL};
 
 const struct command *command_find(const char *name)
 {
@@ -43,7 +46,7 @@ enum exit_code exit_code_of(enum status status)
 
 void complain(const char *fmt, ...)
 {
-    char text[1024];
+    char text[8192]; /* a path and, with many metrics, what is wrong with each */
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
@@ -65,9 +68,12 @@ int usage_error(const struct command *c, const char *fmt, ...)
 
 static int print(struct buf *text)
 {
-    bool ok = !text->failed && fputs(buf_str(text), stdout) >= 0 && fflush(stdout) == 0;
+    struct error err = ERROR_INIT;
+    enum status st = output_write(text, &err);
+    if (st)
+        complain("%s", err.text);
     buf_fini(text);
-    return ok ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+    return st ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
 }
 
 static int run(const struct command *c, int argc, char **argv)
@@ -110,5 +116,7 @@ int main(int argc, char **argv)
         complain("no such command: %s (see: smeff --help)", name);
         return EXIT_CODE_USAGE;
     }
+    if (c == &command_metrics && chip_is_asked(argc - 1, argv + 1))
+        c = &command_chip_metrics;
     return run(c, argc - 1, argv + 1);
 }

@@ -69,6 +69,7 @@ static enum status start_command(struct measurement *m, char **argv, struct erro
         return fail(err, ERR_IO, errno, "pipe: %s", strerror(errno));
     pid_t pid = fork();
     if (pid == 0) {
+        signal(SIGPIPE, SIG_DFL); /* ignored by us; the command must not inherit that */
         execvp(argv[0], argv);
         int why = errno;
         ssize_t ignored = write(pipe_ends[1], &why, sizeof why);

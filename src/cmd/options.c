@@ -60,6 +60,15 @@ static bool join_metric(struct options *o, const char *key)
     return n >= 0 && (size_t)n < sizeof list - used;
 }
 
+/* getopt knows a wrong short option by its letter only: argv may hold several in one word. */
+static enum status wrong_option(bool needs_value, char **argv, struct error *err)
+{
+    const char *what = needs_value ? "option needs a value" : "unknown option";
+    bool is_short = optopt > 32 && optopt < 127; /* long ones have small numbers */
+    return is_short ? fail(err, ERR_USAGE, 0, "%s: -%c", what, optopt)
+                    : fail(err, ERR_USAGE, 0, "%s: %s", what, argv[optind - 1]);
+}
+
 enum status options_parse(const struct command *c, int argc, char **argv, struct options *out,
                           bool *help, int *rest, struct error *err)
 {
@@ -73,14 +82,18 @@ enum status options_parse(const struct command *c, int argc, char **argv, struct
     long_options[n++] = (struct option){"help", no_argument, NULL, HELP};
     long_options[n] = (struct option){0};
     struct options o = {0};
+    bool has_format = false;
     from_environment(c, &o);
     *help = false;
     opterr = 0;
     optind = 1;
     for (int k; (k = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
         if (k == '?' || k == ':')
-            return fail(err, ERR_USAGE, 0, "%s: %s",
-                        k == ':' ? "option needs a value" : "unknown option", argv[optind - 1]);
+            return wrong_option(k == ':', argv, err);
+        if ((k == OPTION_INDEX_JSON || k == OPTION_INDEX_CSV) && !has_format) {
+            o.json = o.csv = NULL; /* whichever the environment asks for */
+            has_format = true;
+        }
         if (k == HELP || k == 'h')
             *help = true;
         else if (k == OPTION_INDEX_METRIC && !join_metric(&o, optarg))

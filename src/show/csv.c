@@ -12,11 +12,20 @@
 /* Columns are numbered: the catalogue's metrics first, then the sources' own names. Only used ones
  * are printed, so that the header does not depend on the order of the streams. */
 
+enum { NO_COLUMN = -1 };
+
+struct csv_series {
+    int metric; /* enum metric or METRIC_NONE */
+    enum unit unit;
+    enum value_state state;
+    int column; /* its number, or NO_COLUMN when it had no samples */
+};
+
 struct csv_plan {
     unsigned gpu;
     enum source_id source;
     size_t n;
-    size_t *column; /* owned; number of the column of each series */
+    struct csv_series *series; /* owned */
     char uuid[64];
 };
 
@@ -47,7 +56,7 @@ enum status show_csv_create(struct show_csv **out, struct error *err)
 static void stream_fini(struct csv_stream *s)
 {
     for (size_t i = 0; i < s->n_plans; i++)
-        free(s->plans[i].column);
+        free(s->plans[i].series);
     free(s->plans);
     free(s->file);
 }
@@ -85,56 +94,56 @@ static enum status add_stream(struct show_csv *c, const char *file, struct error
     return s->file ? OK : fail(err, ERR_NOMEM, 0, "out of memory");
 }
 
-/* The column number of an extra of this name, new or old; 0 when memory ran out. */
-static size_t extra_column(struct show_csv *c, const char *name)
+/* The column number of an extra of this name, new or old; NO_COLUMN when memory ran out. */
+static int extra_column(struct show_csv *c, const char *name)
 {
     char *copy = clean_copy(name);
     if (!copy)
-        return 0;
+        return NO_COLUMN;
     for (size_t i = 0; i < c->n_extras; i++)
         if (strcmp(c->extras[i], copy) == 0) {
             free(copy);
-            return METRIC_COUNT + i;
+            return METRIC_COUNT + (int)i;
         }
     char **grown = realloc(c->extras, (c->n_extras + 1) * sizeof *grown);
     if (!grown) {
         free(copy);
-        return 0;
+        return NO_COLUMN;
     }
     c->extras = grown;
     c->extras[c->n_extras] = copy;
-    return METRIC_COUNT + c->n_extras++;
+    return METRIC_COUNT + (int)c->n_extras++;
 }
 
-static bool has_samples(const struct plan_series *s)
+static bool has_samples(enum value_state state)
 {
-    return s->state == VALUE_OK || s->state == VALUE_SUSPECT;
+    return state == VALUE_OK || state == VALUE_SUSPECT;
 }
 
 static enum status add_plan(struct show_csv *c, const struct event_plan *ev, struct error *err)
 {
     struct csv_stream *s = &c->streams[c->n_streams - 1];
     struct csv_plan *grown = realloc(s->plans, (s->n_plans + 1) * sizeof *grown);
-    size_t *column = calloc(ev->n ? ev->n : 1, sizeof *column);
+    struct csv_series *series = calloc(ev->n ? ev->n : 1, sizeof *series);
     if (grown)
         s->plans = grown;
-    if (!grown || !column) {
-        free(column);
+    if (!grown || !series) {
+        free(series);
         return fail(err, ERR_NOMEM, 0, "out of memory");
     }
     struct csv_plan *p = &s->plans[s->n_plans++];
-    *p = (struct csv_plan){.gpu = ev->gpu, .source = ev->source, .n = ev->n, .column = column};
+    *p = (struct csv_plan){.gpu = ev->gpu, .source = ev->source, .n = ev->n, .series = series};
     memcpy(p->uuid, s->last_uuid, sizeof p->uuid);
     for (size_t i = 0; i < ev->n; i++) {
-        const struct plan_series *series = &ev->series[i];
-        if (!has_samples(series))
+        const struct plan_series *from = &ev->series[i];
+        series[i] = (struct csv_series){from->metric, from->unit, from->state, NO_COLUMN};
+        if (!has_samples(from->state))
             continue;
-        if (series->metric != METRIC_NONE) {
-            column[i] = (size_t)series->metric;
-            c->used[series->metric] = true;
-        } else if ((column[i] = extra_column(c, series->name)) == 0) {
+        if (from->metric != METRIC_NONE)
+            c->used[from->metric] = true;
+        series[i].column = from->metric != METRIC_NONE ? from->metric : extra_column(c, from->name);
+        if (series[i].column == NO_COLUMN)
             return fail(err, ERR_NOMEM, 0, "out of memory");
-        }
     }
     return OK;
 }
@@ -143,6 +152,8 @@ enum status show_csv_describe(struct show_csv *c, const char *file, const struct
                               struct error *err)
 {
     struct csv_stream *s = c->n_streams ? &c->streams[c->n_streams - 1] : NULL;
+    if (!s && event->kind != EVENT_HELLO)
+        return fail(err, ERR_BAD_INPUT, 0, "a stream that does not begin with hello");
     switch (event->kind) {
     case EVENT_HELLO:
         return add_stream(c, file, err);
@@ -156,11 +167,11 @@ enum status show_csv_describe(struct show_csv *c, const char *file, const struct
     }
 }
 
-/* RFC 4180: quoted when needed, quotes doubled. A leading = + - @ is quoted and kept: these are
- * names from a file, and the quotes keep the row whole. */
+/* RFC 4180: quoted when needed, quotes doubled. What begins like a formula (= + - @) is quoted,
+ * too: these are names from a file. */
 static void put_text(struct buf *out, const char *s)
 {
-    if (!strpbrk(s, ",\"=+-@")) {
+    if (!strpbrk(s, ",\"") && !(*s && strchr("=+-@", *s))) {
         buf_puts(out, s);
         return;
     }
@@ -175,7 +186,7 @@ static void put_text(struct buf *out, const char *s)
 
 void show_csv_header(const struct show_csv *c, struct buf *out)
 {
-    buf_puts(out, "file,gpu,uuid,time,start_ns,end_ns");
+    buf_puts(out, "file,gpu,uuid,time,start_ns,end_ns,suspect");
     for (int m = 0; m < METRIC_COUNT; m++)
         if (c->used[m])
             buf_printf(out, ",%s", metric_info((enum metric)m)->key);
@@ -186,31 +197,116 @@ void show_csv_header(const struct show_csv *c, struct buf *out)
     buf_putc(out, '\n');
 }
 
-static const struct csv_plan *find_plan(const struct csv_stream *s,
-                                        const struct event_samples *batch)
+static struct csv_plan *find_plan(struct show_csv *c, size_t stream, unsigned gpu,
+                                  enum source_id source)
 {
-    for (size_t i = 0; i < s->n_plans; i++)
-        if (s->plans[i].gpu == batch->gpu && s->plans[i].source == batch->source)
+    struct csv_stream *s = stream < c->n_streams ? &c->streams[stream] : NULL;
+    for (size_t i = 0; s && i < s->n_plans; i++)
+        if (s->plans[i].gpu == gpu && s->plans[i].source == source)
             return &s->plans[i];
     return NULL;
 }
 
+/* Is it the plan that was described, apart from states and reasons? */
+static bool same_series(const struct show_csv *c, const struct csv_plan *p,
+                        const struct event_plan *ev)
+{
+    if (p->n != ev->n)
+        return false;
+    for (size_t i = 0; i < p->n; i++) {
+        if (p->series[i].metric != ev->series[i].metric)
+            return false;
+        if (p->series[i].column < METRIC_COUNT)
+            continue;
+        char *name = clean_copy(ev->series[i].name);
+        bool same = name && strcmp(name, c->extras[p->series[i].column - METRIC_COUNT]) == 0;
+        free(name);
+        if (!same)
+            return false;
+    }
+    return true;
+}
+
+enum status show_csv_replan(struct show_csv *c, size_t stream, const struct event_plan *plan,
+                            struct buf *changes, struct error *err)
+{
+    struct csv_plan *p = find_plan(c, stream, plan->gpu, plan->source);
+    if (!p || !same_series(c, p, plan))
+        return fail(err, ERR_BAD_INPUT, 0, "the file changed while it was read");
+    for (size_t i = 0; i < p->n; i++) {
+        const struct plan_series *now = &plan->series[i];
+        if (p->series[i].state == now->state)
+            continue;
+        p->series[i].state = now->state;
+        buf_puts(changes, changes->len ? "; " : "");
+        if (c->streams[stream].n_plans > 1)
+            buf_printf(changes, "GPU %u ", p->gpu);
+        buf_printf(changes, "%s is %s: %s", now->name, value_state_name(now->state), now->reason);
+    }
+    return changes->failed ? fail(err, ERR_NOMEM, 0, "out of memory") : OK;
+}
+
+/* A cell: NaN = none. */
+struct csv_cell {
+    double v;
+    bool suspect;
+};
+
+static void fill_row(const struct csv_plan *p, const struct event_samples *batch, size_t sample,
+                     struct csv_cell *row, size_t width)
+{
+    for (size_t k = 0; k < width; k++)
+        row[k] = (struct csv_cell){NAN, false};
+    for (size_t col = 0; col < batch->columns; col++) {
+        const struct csv_series *s = &p->series[batch->series[col]];
+        double v = batch->values[col * batch->stride + sample];
+        if (s->column != NO_COLUMN && !isnan(v))
+            row[s->column] =
+                (struct csv_cell){v, s->state == VALUE_SUSPECT || (s->unit == UNIT_RATIO && v > 1)};
+    }
+}
+
+/* The keys of what is suspect in this row, with blanks between them; so the blanks of a source's
+ * own name become "_". */
+static void put_suspects(const struct show_csv *c, const struct csv_cell *row, size_t width,
+                         struct buf *out)
+{
+    struct buf keys = BUF_INIT;
+    for (size_t k = 0; k < width; k++) {
+        if (!row[k].suspect)
+            continue;
+        const char *key =
+            k < METRIC_COUNT ? metric_info((enum metric)k)->key : c->extras[k - METRIC_COUNT];
+        if (keys.len)
+            buf_putc(&keys, ' ');
+        for (; *key; key++)
+            buf_putc(&keys, *key == ' ' ? '_' : *key);
+    }
+    put_text(out, buf_str(&keys));
+    out->failed |= keys.failed;
+    buf_fini(&keys);
+}
+
 static void put_row(const struct show_csv *c, const struct csv_stream *s, const struct csv_plan *p,
-                    int64_t t0_ns, int64_t t1_ns, const double *row, struct buf *out)
+                    int64_t t0_ns, int64_t t1_ns, const struct csv_cell *row, struct buf *out)
 {
     char text[CLOCK_TEXT_SIZE];
+    size_t width = METRIC_COUNT + c->n_extras;
     put_text(out, s->file);
-    buf_printf(out, ",%u,%s,%s,%lld,%lld", p->gpu, p->uuid,
+    buf_printf(out, ",%u,", p->gpu);
+    put_text(out, p->uuid);
+    buf_printf(out, ",%s,%lld,%lld,",
                t1_ns < CLOCK_WALL_MIN_NS ? "" : clock_iso8601(text, t1_ns, 6), (long long)t0_ns,
                (long long)t1_ns);
-    for (size_t k = 0; k < METRIC_COUNT + c->n_extras; k++) {
+    put_suspects(c, row, width, out);
+    for (size_t k = 0; k < width; k++) {
         if (k < METRIC_COUNT && !c->used[k])
             continue;
         buf_putc(out, ',');
-        if (isnan(row[k]))
+        if (isnan(row[k].v))
             continue; /* an empty cell, never 0 */
         char number[NUM_TEXT_SIZE];
-        buf_add(out, number, num_format(number, row[k]));
+        buf_add(out, number, num_format(number, row[k].v));
     }
     buf_putc(out, '\n');
 }
@@ -218,20 +314,19 @@ static void put_row(const struct show_csv *c, const struct csv_stream *s, const 
 enum status show_csv_rows(struct show_csv *c, size_t stream, const struct event_samples *batch,
                           struct buf *out, struct error *err)
 {
-    const struct csv_stream *s = stream < c->n_streams ? &c->streams[stream] : NULL;
-    const struct csv_plan *p = s ? find_plan(s, batch) : NULL;
+    const struct csv_plan *p = find_plan(c, stream, batch->gpu, batch->source);
     if (!p)
         return fail(err, ERR_BAD_INPUT, 0, "samples without a plan");
+    for (size_t col = 0; col < batch->columns; col++)
+        if (batch->series[col] >= p->n)
+            return fail(err, ERR_BAD_INPUT, 0, "samples of a series that the plan lacks");
     size_t width = METRIC_COUNT + c->n_extras;
-    double *row = malloc(width * sizeof *row);
+    struct csv_cell *row = malloc(width * sizeof *row);
     if (!row)
         return fail(err, ERR_NOMEM, 0, "out of memory");
     for (size_t i = 0; i < batch->n; i++) {
-        for (size_t k = 0; k < width; k++)
-            row[k] = NAN;
-        for (size_t col = 0; col < batch->columns; col++)
-            row[p->column[batch->series[col]]] = batch->values[col * batch->stride + i];
-        put_row(c, s, p, batch->t0_ns[i], batch->t1_ns[i], row, out);
+        fill_row(p, batch, i, row, width);
+        put_row(c, &c->streams[stream], p, batch->t0_ns[i], batch->t1_ns[i], row, out);
     }
     free(row);
     return out->failed ? fail(err, ERR_NOMEM, 0, "out of memory") : OK;

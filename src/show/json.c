@@ -42,6 +42,7 @@ static json_t *stats_json(const struct metric_stats *s, const char *unit)
     if (!value_has_number(v))
         return o;
     json_object_set_new(o, "min", number(s->min));
+    json_object_set_new(o, "p05", number(s->p05));
     json_object_set_new(o, "p50", number(s->p50));
     json_object_set_new(o, "p95", number(s->p95));
     json_object_set_new(o, "max", number(s->max));
@@ -158,7 +159,7 @@ static json_t *snapshot_json(const struct snapshot *s, const char *file)
     json_t *gpus = json_array();
     for (size_t i = 0; gpus && i < s->n_gpus; i++)
         json_array_append_new(gpus, gpu_json(&s->gpus[i]));
-    json_t *o = json_pack("{s:i, s:o, s:o, s:o, s:o, s:[], s:o, s:o}", "schema", EVENT_SCHEMA,
+    json_t *o = json_pack("{s:i, s:o, s:o, s:o, s:o, s:[], s:o, s:o}", "schema", SNAPSHOT_SCHEMA,
                           "time", time_or_null(s->time_ns), "host", text_or_null(s->host), "tool",
                           text_or_null(s->tool), "gpus", gpus, "servers", "derived", derived_json(),
                           "notes", notes_json(s));

@@ -18,7 +18,7 @@ struct show_style {
 };
 
 /* A table of all metrics with numbers, why the others have none, and the verdict, for each GPU.
- * title is printed first ("" = none). */
+ * title is printed first ("" = none). Notes are not in it: who prints it has said them already. */
 void show_text(struct buf *out, const struct snapshot *s, const char *title,
                const struct show_style *style);
 
@@ -26,19 +26,33 @@ void show_text(struct buf *out, const struct snapshot *s, const char *title,
 enum status show_json(struct buf *out, const struct snapshot *s, const char *file,
                       struct error *err);
 
-/* CSV, one row a sample. Columns are the catalogue metrics (and the sources' own) that at least
- * one of the streams has; so all streams are described first, then read. */
+/* The catalogue: all metrics, one line each. */
+void show_catalogue(struct buf *out, const struct show_style *style);
+
+/* What a metric means, when it misleads, and its names at each source. */
+void show_metric(struct buf *out, const struct metric_info *info, const struct show_style *style);
+enum status show_metric_json(struct buf *out, const struct metric_info *info, struct error *err);
+
+/* CSV, one row a sample: the only renderer that takes events, since a snapshot has no samples.
+ * Columns are the catalogue metrics (and the sources' own) that at least one of the streams has; so
+ * all streams are described first, then read. */
 struct show_csv;
 
 enum status show_csv_create(struct show_csv **out, struct error *err);
 void show_csv_destroy(struct show_csv *c); /* accepts NULL */
 
-/* Takes hello, gpu and plan events of a stream; file goes into the first column. */
+/* Takes hello, gpu and plan events of a stream; file goes into the first column. Each hello begins
+ * a stream; they are numbered from 0. */
 enum status show_csv_describe(struct show_csv *c, const char *file, const struct event *event,
                               struct error *err);
 void show_csv_header(const struct show_csv *c, struct buf *out);
 
-/* Appends the rows of a batch of the stream that was described as number stream (from 0). */
+/* Takes a plan of the stream that was sent again. Appends the series whose state is another now,
+ * with the reasons, to changes. ERR_BAD_INPUT when it is not the plan that was described. */
+enum status show_csv_replan(struct show_csv *c, size_t stream, const struct event_plan *plan,
+                            struct buf *changes, struct error *err);
+
+/* Appends the rows of a batch of the stream. */
 enum status show_csv_rows(struct show_csv *c, size_t stream, const struct event_samples *batch,
                           struct buf *out, struct error *err);
 

@@ -6,19 +6,19 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "show/wrap.h"
 
 enum { LABEL_COLUMNS = 20, NUMBER_COLUMNS = 10, BAR_COLUMNS = 20, CELL = 32 };
 
-static const char *const bold = "\033[1m", *const dim = "\033[2m", *const red = "\033[31m",
-                         *const yellow = "\033[33m", *const cyan = "\033[36m",
-                         *const off = "\033[0m";
+static const char *const bold = "\033[1m", *const dim = "\033[2m", *const yellow = "\033[33m",
+                         *const cyan = "\033[36m", *const off = "\033[0m";
 
 static void put(struct buf *out, const struct show_style *style, const char *colour,
                 const char *text)
 {
     if (style->colour)
         buf_puts(out, colour);
-    buf_puts(out, text);
+    wrap_plain(out, style, text);
     if (style->colour)
         buf_puts(out, off);
 }
@@ -35,45 +35,12 @@ static void put_cell(struct buf *out, const char *text, int columns)
         buf_repeat(out, " ", pad);
 }
 
-/* Words of text on lines of the style's width; the first starts behind lead, the others are
- * indented by as many blanks. */
-static void put_wrapped(struct buf *out, const struct show_style *style, const char *lead,
-                        const char *text)
-{
-    size_t indent = str_columns(lead), column = indent;
-    size_t width = (size_t)style->columns;
-    buf_puts(out, lead);
-    bool first = true;
-    for (const char *p = text; *p;) {
-        size_t len = strcspn(p, " ");
-        char word[512];
-        snprintf(word, sizeof word, "%.*s", (int)len, p);
-        size_t columns = str_columns(word);
-        if (!first && column + 1 + columns > width) {
-            buf_putc(out, '\n');
-            buf_repeat(out, " ", indent);
-            column = indent;
-            first = true;
-        }
-        if (!first) {
-            buf_putc(out, ' ');
-            column++;
-        }
-        buf_puts(out, word);
-        column += columns;
-        first = false;
-        p += len;
-        p += strspn(p, " ");
-    }
-    buf_putc(out, '\n');
-}
-
 static void put_wrapped_in(struct buf *out, const struct show_style *style, const char *colour,
                            const char *lead, const char *text)
 {
     if (style->colour)
         buf_puts(out, colour);
-    put_wrapped(out, style, lead, text);
+    wrap_words(out, style, lead, text);
     if (style->colour)
         buf_puts(out, off);
 }
@@ -95,10 +62,15 @@ static struct layout layout_of(const struct show_style *style)
     return l;
 }
 
-static void put_number(struct buf *out, enum unit unit, double v, double resolution)
+static void put_number(struct buf *out, const struct show_style *style, enum unit unit, double v,
+                       double resolution)
 {
     char text[CELL];
-    put_cell(out, unit_format(text, sizeof text, unit, v, resolution), -NUMBER_COLUMNS);
+    struct buf plain = BUF_INIT;
+    wrap_plain(&plain, style, unit_format(text, sizeof text, unit, v, resolution));
+    put_cell(out, buf_str(&plain), -NUMBER_COLUMNS);
+    out->failed |= plain.failed;
+    buf_fini(&plain);
 }
 
 static void put_bar(struct buf *out, const struct show_style *style, double share)
@@ -120,19 +92,21 @@ static void put_row(struct buf *out, const struct show_style *style, const char 
                     enum unit unit, const struct metric_stats *s)
 {
     struct layout l = layout_of(style);
-    /* a mean of many samples carries one digit more than a sample */
-    double mean_step = s->samples >= 10 ? s->resolution / 10 : s->resolution;
+    /* a mean of many samples carries one digit more than a sample, unless all are the same: then
+     * nothing is known of what lies between two steps */
+    bool finer = s->samples >= 10 && s->min < s->max;
+    double mean_step = finer ? s->resolution / 10 : s->resolution;
     buf_puts(out, "  ");
     put_cell(out, label, LABEL_COLUMNS);
-    put_number(out, unit, s->value.v, mean_step);
+    put_number(out, style, unit, s->value.v, mean_step);
     if (l.min_max)
-        put_number(out, unit, s->min, s->resolution);
+        put_number(out, style, unit, s->min, s->resolution);
     if (l.quantiles) {
-        put_number(out, unit, s->p50, s->resolution);
-        put_number(out, unit, s->p95, s->resolution);
+        put_number(out, style, unit, s->p50, s->resolution);
+        put_number(out, style, unit, s->p95, s->resolution);
     }
     if (l.min_max)
-        put_number(out, unit, s->max, s->resolution);
+        put_number(out, style, unit, s->max, s->resolution);
     if (l.bar && unit == UNIT_RATIO)
         put_bar(out, style, s->value.v);
     buf_putc(out, '\n');
@@ -216,7 +190,7 @@ static void put_missing(struct buf *out, const struct show_style *style,
         any = true;
         struct buf line = BUF_INIT;
         put_same_reason(&line, g, m, done);
-        put_wrapped(out, style, "  ", buf_str(&line));
+        wrap_words(out, style, "  ", buf_str(&line));
         out->failed |= line.failed;
         buf_fini(&line);
     }
@@ -236,7 +210,7 @@ static void put_extras(struct buf *out, const struct show_style *style,
             buf_printf(&line, " %.6g, %.6g, %.6g", s->value.v, s->min, s->max);
         if (s->value.state != VALUE_OK)
             buf_printf(&line, " %s: %s", value_state_name(s->value.state), s->value.reason);
-        put_wrapped(out, style, "  ", buf_str(&line));
+        wrap_words(out, style, "  ", buf_str(&line));
         out->failed |= line.failed;
         buf_fini(&line);
     }
@@ -246,7 +220,7 @@ static void put_lines(struct buf *out, const struct show_style *style, const cha
                       const struct verdict_lines *lines)
 {
     for (size_t i = 0; i < lines->n; i++)
-        put_wrapped(out, style, lead, lines->line[i]);
+        wrap_words(out, style, lead, lines->line[i]);
 }
 
 static void put_verdict(struct buf *out, const struct show_style *style,
@@ -255,8 +229,7 @@ static void put_verdict(struct buf *out, const struct show_style *style,
     struct verdict v;
     verdict_of(g, &v);
     struct buf line = BUF_INIT;
-    buf_printf(&line, "%s %s %s", verdict_name(v.kind), style->utf8 ? "–" : "-",
-               verdict_text(v.kind));
+    buf_printf(&line, "%s – %s", verdict_name(v.kind), verdict_text(v.kind));
     put_wrapped_in(out, style, bold, "Verdict: ", buf_str(&line));
     put_lines(out, style, "  because     ", &v.evidence);
     put_lines(out, style, "  not proven  ", &v.limits);
@@ -285,30 +258,16 @@ static void put_identity(struct buf *out, const struct show_style *style, const 
     if (g->gaps)
         buf_printf(&line, "%s%llu gaps, longest %.3g s", dot, (unsigned long long)g->gaps,
                    g->longest_gap_s);
-    put_wrapped(out, style, "", buf_str(&line));
+    wrap_words(out, style, "", buf_str(&line));
     out->failed |= line.failed;
     buf_fini(&line);
-}
-
-static void put_notes(struct buf *out, const struct show_style *style, const struct snapshot *s)
-{
-    for (size_t i = 0; i < s->n_notes; i++) {
-        const struct snapshot_note *n = &s->notes[i];
-        char lead[16];
-        snprintf(lead, sizeof lead, "%s: ", note_level_name(n->level));
-        put_wrapped_in(out, style,
-                       n->level == NOTE_ERROR     ? red
-                       : n->level == NOTE_WARNING ? yellow
-                                                  : dim,
-                       lead, n->text);
-    }
 }
 
 void show_text(struct buf *out, const struct snapshot *s, const char *title,
                const struct show_style *style)
 {
     if (title[0]) {
-        char clean[1024];
+        char clean[4096];
         str_clean(clean, sizeof clean, title, strlen(title));
         put(out, style, dim, clean);
         buf_putc(out, '\n');
@@ -325,5 +284,4 @@ void show_text(struct buf *out, const struct snapshot *s, const char *title,
         buf_putc(out, '\n');
         put_verdict(out, style, g);
     }
-    put_notes(out, style, s);
 }

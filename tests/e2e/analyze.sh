@@ -56,6 +56,23 @@ bad "empty file" "$dir/empty"; bad "not an SQLite database" "$dir/text"; bad "is
 bad "not a regular file" "$dir/pipe"; bad "gzip" "$dir/zip"; bad "truncated" "$dir/cut"; bad "truncated" "$dir/stump"
 bad "no nsys export" "$dir/other"; bad "No such file" "$dir/nothing"
 (head -c 8192 "$decode"; head -c 188416 /dev/zero | tr '\0' '\377') >"$dir/noise"; bad "damaged" "$dir/noise"
+change() { cp "$decode" "$dir/$1"; chmod u+w "$dir/$1"; sqlite3 "$dir/$1" "$2" "${@:3}" >/dev/null; } # name, SQL…
+change computed "CREATE TABLE t AS SELECT * FROM GPU_METRICS; DROP TABLE GPU_METRICS; CREATE TABLE GPU_METRICS(rawTimestamp,timestamp,
+    typeId,metricId,v,value AS (length(hex(zeroblob(8000000))))); INSERT INTO GPU_METRICS(timestamp,typeId,metricId,v) SELECT timestamp,
+    typeId,metricId,value FROM t"; bad "not an ordinary table" "$dir/computed"
+change nothing-captured "DROP TABLE GPU_METRICS; CREATE TABLE GENERIC_EVENTS(typeId,data); INSERT INTO GENERIC_EVENTS VALUES(1,'{}')"
+bad "no GPU metrics in this export" "$dir/nothing-captured"
+change old "DROP TABLE GPU_METRICS; CREATE TABLE GENERIC_EVENTS(typeId,data); INSERT INTO GENERIC_EVENTS VALUES(1,'{\"SM Active\":\"7\"}')"
+bad "too old" "$dir/old"
+# A program died while it wrote: nothing is read, and nothing written beside it.
+change busy "PRAGMA journal_mode=WAL; CREATE TABLE t(a)" ".shell cp '$dir/busy' '$dir/left'; cp '$dir/busy-wal' '$dir/left-wal'"
+bad "unfinished write .*open it once with sqlite3" "$dir/left"; equal "files beside it" "$(cd "$dir" && echo left*)" "left left-wal"
+rm "$dir/left-wal"; equal "exit code in WAL mode" "$("$smeff" analyze "$dir/left" >/dev/null 2>&1; echo $?)" 0
+equal "files beside it" "$(cd "$dir" && echo left*)" left
+# However long the path is, the cause is told whole.
+long=$dir; for _ in {1..60}; do long+=/./././.; done; cp "$dir/text" "$dir/a-long-way"
+"$smeff" analyze "$long/a-long-way" 2>"$dir/err"; equal "long path" $? 7
+grep -q 'a-long-way: not an SQLite database (.*nsys export -t sqlite FILE)$' "$dir/err" || fail "long path: $(cat "$dir/err")"
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     cp "$decode" "$dir/secret"; chmod 0600 "$dir/secret"; chmod 0755 "$dir"
     setpriv --reuid 65534 --clear-groups "$smeff" analyze "$dir/secret" 2>"$dir/err"; equal "no permission" $? 7
@@ -71,7 +88,7 @@ equal "CSV rows beside a bad file" "$(wc -l <<<"$out")" 66
 # Warnings reach stderr and the JSON.
 cp "$decode" "$dir/warn"; chmod u+w "$dir/warn"; sqlite3 "$dir/warn" "DROP TABLE TARGET_INFO_GPU_METRICS"
 out=$("$smeff" analyze --json "$dir/warn" 2>"$dir/err"); equal "exit code with a warning" $? 0
-grep -q "warning: TARGET_INFO_GPU_METRICS is missing" "$dir/err" || fail "no warning on stderr"
+grep -q "warning: the file has no metric names; ids are used" "$dir/err" || fail "no warning on stderr"
 equal "warning in the JSON" "$(jq -r '.notes[0].level' <<<"$out")" warning
 
 # Output that cannot be written is a failure, said once.

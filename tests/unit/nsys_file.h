@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/export.h"
 #include "collect/collect.h"
 #include "source/nsys/nsys.h"
 
@@ -61,35 +62,10 @@ static inline const char *changed(const char *original, const char *sql)
     return temp_path();
 }
 
-static inline enum status collect_export(struct nsys_export *x, enum nsys_order order,
-                                         struct snapshot **out, struct error *err)
-{
-    struct collector *c = NULL;
-    assert_int_equal(collector_create(&c, err), OK);
-    struct event_sink sink = collector_sink(c);
-    enum status st = nsys_export_describe(x, &sink, err);
-    if (!st)
-        st = nsys_export_read(x, order, &sink, err);
-    if (!st)
-        st = collector_snapshot(c, out, err);
-    collector_destroy(c);
-    return st;
-}
-
 static inline enum status read_export(const char *path, bool all, struct snapshot **out,
                                       struct error *err)
 {
-    struct nsys_export *x = NULL;
-    enum status st = nsys_export_open(&x, path, all, err);
-    if (st)
-        return st;
-    st = collect_export(x, NSYS_AS_STORED, out, err);
-    if (st == ERR_ORDER)
-        st = collect_export(x, NSYS_BY_TIME, out, err);
-    if (st)
-        fail_wrap(err, st, "%s", path);
-    nsys_export_close(x);
-    return st;
+    return export_snapshot(path, all, out, err);
 }
 
 static inline struct snapshot *snapshot_of(const char *path, bool all)

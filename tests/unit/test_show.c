@@ -12,6 +12,7 @@
 
 #include "base/str.h"
 #include "show/show.h"
+#include "show/wrap.h"
 
 static void check_golden(const char *name, const struct buf *out)
 {
@@ -56,6 +57,20 @@ static void text_at_several_widths(void **state)
     golden_text(IDLE, "idle-80.txt", (struct show_style){80, false, true});
 }
 
+/* A line may be wider only when it is one long word, which is never cut. */
+static void check_width(const struct buf *out, int columns)
+{
+    for (const char *p = buf_str(out); *p;) {
+        char line[2048];
+        size_t len = strcspn(p, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)len, p);
+        bool one_word = strchr(line + strspn(line, " "), ' ') == NULL;
+        if (str_columns(line) > (size_t)columns && !one_word)
+            fail_msg("%zu columns of %d: %s", str_columns(line), columns, line);
+        p += len + (p[len] == '\n');
+    }
+}
+
 /* No line of the table or of wrapped text may be wider than the page. */
 static void text_keeps_to_its_width(void **state)
 {
@@ -68,12 +83,118 @@ static void text_keeps_to_its_width(void **state)
         struct buf out = BUF_INIT;
         const struct show_style style = {columns, false, true};
         show_text(&out, s, "x", &style);
-        for (char *line = strtok(out.data, "\n"); line; line = strtok(NULL, "\n"))
-            if (str_columns(line) > (size_t)columns)
-                fail_msg("%zu columns of %d: %s", str_columns(line), columns, line);
+        check_width(&out, columns);
         buf_fini(&out);
     }
     snapshot_destroy(s);
+}
+
+/* A card with readings of all kinds, in a terminal that knows only ASCII. */
+static void ascii_mode_is_ascii(void **state)
+{
+    (void)state;
+    struct snapshot *s = snapshot_of(DECODE, false);
+    struct gpu_snapshot *g = &s->gpus[0];
+    struct buf out = BUF_INIT;
+    const struct show_style style = {100, false, false};
+    snprintf(g->name, sizeof g->name, "K\xC3\xB6nig 日");
+    value_set(&g->metrics[METRIC_TEMPERATURE].value, SOURCE_NVML, 1, 45);
+    g->metrics[METRIC_TEMPERATURE].min = g->metrics[METRIC_TEMPERATURE].max = 45;
+    g->metrics[METRIC_TEMPERATURE].p50 = g->metrics[METRIC_TEMPERATURE].p95 = NAN;
+    show_text(&out, s, "recording \xE2\x80\x93 \xC2\xB5", &style);
+    for (int m = 0; m < METRIC_COUNT; m++)
+        show_metric(&out, metric_info((enum metric)m), &style);
+    show_catalogue(&out, &style);
+    for (size_t i = 0; i < out.len; i++)
+        if ((unsigned char)out.data[i] >= 0x80)
+            fail_msg("not ASCII: %s", out.data + i);
+    assert_contains(out.data, "recording - u\n");
+    assert_contains(out.data, "K?nig ?");
+    assert_contains(out.data,
+                    "  Temperature             45.0 C    45.0 C         -         -    45.0 C");
+    assert_contains(out.data, "load and store, ...)");
+    buf_fini(&out);
+    snapshot_destroy(s);
+}
+
+static void words_are_wrapped_by_columns_and_never_cut(void **state)
+{
+    (void)state;
+    struct buf out = BUF_INIT, text = BUF_INIT;
+    const struct show_style style = {40, false, true};
+    buf_puts(&text, "  a ");
+    buf_repeat(&text, "x", 600);
+    buf_puts(&text, "  ");
+    buf_repeat(&text, "\xC3\xA4", 30);
+    buf_puts(&text, " bb "); /* 2 + 30 + 1 + 2 columns fit, 65 bytes would not */
+    wrap_words(&out, &style, "> ", buf_str(&text));
+    assert_int_equal(out.len, 2 + 1 + 1 + 2 + 600 + 1 + 2 + 60 + 1 + 2 + 1);
+    assert_memory_equal(out.data, "> a\n  xxx", 9);
+    assert_memory_equal(out.data + 606, "\n  \xC3\xA4", 5);
+    assert_string_equal(out.data + out.len - 4, " bb\n");
+    buf_clear(&out);
+    wrap_words(&out, &style, "", "");
+    assert_string_equal(buf_str(&out), "\n");
+    buf_fini(&out);
+    buf_fini(&text);
+}
+
+/* Who prints the table has said the notes on stderr; JSON is read by programs and has them. */
+static void notes_are_in_the_json_and_not_in_the_table(void **state)
+{
+    (void)state;
+    struct snapshot *s =
+        snapshot_of(changed(DECODE, "DROP TABLE TARGET_INFO_SESSION_START_TIME"), false);
+    struct buf out = BUF_INIT;
+    const struct show_style style = {100, false, true};
+    assert_true(s->n_notes > 0);
+    show_text(&out, s, "x", &style);
+    assert_null(strstr(out.data, s->notes[0].text));
+    buf_clear(&out);
+    assert_int_equal(show_json(&out, s, "x", NULL), OK);
+    assert_contains(out.data, s->notes[0].text);
+    buf_fini(&out);
+    snapshot_destroy(s);
+}
+
+/* Samples of whole percents that are all the same do not tell what lies between two steps. */
+static void a_mean_has_no_digit_that_nobody_measured(void **state)
+{
+    (void)state;
+    struct snapshot *s = snapshot_of(DECODE, false);
+    struct metric_stats *m = &s->gpus[0].metrics[METRIC_SM_ISSUE];
+    struct buf out = BUF_INIT;
+    const struct show_style style = {40, false, true};
+    assert_near(m->min, m->max, 0);
+    show_text(&out, s, "", &style);
+    assert_contains(out.data, "  SM issue                  10 %\n");
+    buf_clear(&out);
+    m->min = 0.09;
+    show_text(&out, s, "", &style);
+    assert_contains(out.data, "  SM issue                10.0 %\n");
+    buf_fini(&out);
+    snapshot_destroy(s);
+}
+
+static void every_metric_can_be_shown(void **state)
+{
+    (void)state;
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        const struct metric_info *info = metric_info((enum metric)m);
+        struct buf out = BUF_INIT;
+        assert_int_equal(show_metric_json(&out, info, NULL), OK);
+        json_t *o = json_loadb(out.data, out.len, JSON_REJECT_DUPLICATES, NULL);
+        assert_string_equal(json_string_value(json_object_get(o, "key")), info->key);
+        assert_string_equal(json_string_value(json_object_get(o, "description")), info->doc);
+        json_decref(o);
+        buf_clear(&out);
+        const struct show_style style = {60, false, true};
+        show_metric(&out, info, &style);
+        assert_contains(out.data, info->key);
+        if (info->dcgm)
+            assert_contains(out.data, info->dcgm);
+        buf_fini(&out);
+    }
 }
 
 static void json_of_each_file(void **state)
@@ -175,6 +296,113 @@ static void csv_of_two_streams_has_one_header(void **state)
     buf_fini(&c.out);
 }
 
+/* ---- CSV of a stream made by hand ---- */
+
+static struct show_csv *csv;
+
+static void describe(const struct event *ev)
+{
+    assert_int_equal(show_csv_describe(csv, "f", ev, NULL), OK);
+}
+
+static struct event plan_of(struct plan_series *series, size_t n)
+{
+    return (struct event){.kind = EVENT_PLAN,
+                          .u.plan = {.gpu = 1, .source = SOURCE_PM, .n = n, .series = series}};
+}
+
+static int csv_set_up(void **state)
+{
+    (void)state;
+    static struct plan_series series[] = {
+        {METRIC_SM_ACTIVE, "sm_active", UNIT_RATIO, VALUE_OK, "", "", 0},
+        {METRIC_OCCUPANCY, "occupancy", UNIT_RATIO, VALUE_SUSPECT, "doubt", "", 0},
+        {METRIC_NONE, "own name [%]", UNIT_COUNT, VALUE_SUSPECT, "doubt", "", 0},
+        {METRIC_POWER, "power", UNIT_WATTS, VALUE_BUSY, "taken", "", 0}};
+    struct event ev = plan_of(series, 4);
+    assert_int_equal(show_csv_create(&csv, NULL), OK);
+    assert_int_equal(show_csv_describe(csv, "f", &ev, NULL), ERR_BAD_INPUT); /* no hello */
+    describe(&(struct event){.kind = EVENT_HELLO, .u.hello = {EVENT_SCHEMA, "t", ""}});
+    describe(&(struct event){.kind = EVENT_GPU, .u.gpu = {1, "n", "a,\"b\"", "", ""}});
+    describe(&ev);
+    return 0;
+}
+
+static int csv_tear_down(void **state)
+{
+    (void)state;
+    show_csv_destroy(csv);
+    csv = NULL;
+    return 0;
+}
+
+static enum status csv_rows(const uint32_t *series, size_t columns, const double *values,
+                            struct buf *out)
+{
+    static const int64_t t0[] = {0, 20}, t1[] = {20, 40};
+    struct event_samples batch = {.gpu = 1,
+                                  .source = SOURCE_PM,
+                                  .n = 2,
+                                  .t0_ns = t0,
+                                  .t1_ns = t1,
+                                  .columns = columns,
+                                  .series = series,
+                                  .values = values,
+                                  .stride = 2};
+    return show_csv_rows(csv, 0, &batch, out, NULL);
+}
+
+static void csv_marks_suspect_cells_and_quotes_the_uuid(void **state)
+{
+    (void)state;
+    static const uint32_t series[] = {0, 1, 2, 3};
+    static const double values[] = {0.5, 1.5, 0.25, NAN, 7, NAN, 300, 300};
+    struct buf out = BUF_INIT;
+    show_csv_header(csv, &out);
+    assert_int_equal(csv_rows(series, 4, values, &out), OK);
+    assert_string_equal(
+        out.data, "file,gpu,uuid,time,start_ns,end_ns,suspect,sm_active,occupancy,own name [%]\n"
+                  "f,1,\"a,\"\"b\"\"\",,0,20,occupancy own_name_[%],0.5,0.25,7\n"
+                  "f,1,\"a,\"\"b\"\"\",,20,40,sm_active,1.5,,\n");
+    buf_fini(&out);
+}
+
+static void csv_refuses_samples_that_no_plan_announced(void **state)
+{
+    (void)state;
+    static const uint32_t series[] = {4};
+    static const double values[] = {0.5, 1.5};
+    struct buf out = BUF_INIT;
+    assert_int_equal(csv_rows(series, 1, values, &out), ERR_BAD_INPUT);
+    assert_int_equal(out.len, 0);
+}
+
+static void csv_tells_what_a_later_plan_changed(void **state)
+{
+    (void)state;
+    struct plan_series series[] = {
+        {METRIC_SM_ACTIVE, "sm_active", UNIT_RATIO, VALUE_SUSPECT, "samples were lost", "", 0},
+        {METRIC_OCCUPANCY, "occupancy", UNIT_RATIO, VALUE_SUSPECT, "doubt", "", 0},
+        {METRIC_NONE, "own name [%]", UNIT_COUNT, VALUE_FAILED, "no value", "", 0},
+        {METRIC_POWER, "power", UNIT_WATTS, VALUE_BUSY, "taken", "", 0}};
+    struct event ev = plan_of(series, 4);
+    struct buf changes = BUF_INIT, out = BUF_INIT;
+    assert_int_equal(show_csv_replan(csv, 0, &ev.u.plan, &changes, NULL), OK);
+    assert_string_equal(buf_str(&changes), "sm_active is suspect: samples were lost; "
+                                           "own name [%] is failed: no value");
+    static const uint32_t columns[] = {0};
+    static const double values[] = {0.5, 0.5};
+    assert_int_equal(csv_rows(columns, 1, values, &out), OK);
+    assert_contains(out.data, ",0,20,sm_active,0.5,,\n");
+    series[2].name = "another name";
+    assert_int_equal(show_csv_replan(csv, 0, &ev.u.plan, &changes, NULL), ERR_BAD_INPUT);
+    ev.u.plan.n = 2;
+    assert_int_equal(show_csv_replan(csv, 0, &ev.u.plan, &changes, NULL), ERR_BAD_INPUT);
+    assert_int_equal(show_csv_replan(csv, 1, &ev.u.plan, &changes, NULL), ERR_BAD_INPUT);
+    buf_fini(&changes);
+    buf_fini(&out);
+}
+
 static int remove_temp(void **state)
 {
     (void)state;
@@ -187,9 +415,20 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_at_several_widths),
         cmocka_unit_test(text_keeps_to_its_width),
+        cmocka_unit_test(ascii_mode_is_ascii),
+        cmocka_unit_test(words_are_wrapped_by_columns_and_never_cut),
+        cmocka_unit_test(notes_are_in_the_json_and_not_in_the_table),
+        cmocka_unit_test(a_mean_has_no_digit_that_nobody_measured),
+        cmocka_unit_test(every_metric_can_be_shown),
         cmocka_unit_test(json_of_each_file),
         cmocka_unit_test(json_numbers_have_states_and_gaps_have_reasons),
         cmocka_unit_test(csv_of_two_streams_has_one_header),
+        cmocka_unit_test_setup_teardown(csv_marks_suspect_cells_and_quotes_the_uuid, csv_set_up,
+                                        csv_tear_down),
+        cmocka_unit_test_setup_teardown(csv_refuses_samples_that_no_plan_announced, csv_set_up,
+                                        csv_tear_down),
+        cmocka_unit_test_setup_teardown(csv_tells_what_a_later_plan_changed, csv_set_up,
+                                        csv_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, remove_temp);
 }
