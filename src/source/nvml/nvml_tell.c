@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/nvml/nvml_tell.h"
+
+#include "base/clock.h"
+
+/* "at least once a second", with room for a late wake-up */
+#define BEAT_NS INT64_C(900000000)
+
+enum status nvml_tell_gpu(const struct nvml_card *card, const struct event_sink *sink,
+                          struct error *err)
+{
+    const struct event ev = {.kind = EVENT_GPU,
+                             .u.gpu = {.gpu = card->index,
+                                       .name = card->name,
+                                       .uuid = card->uuid,
+                                       .chip = "", /* NVML does not know it */
+                                       .pci_bus = card->pci}};
+    return event_push(sink, &ev, err);
+}
+
+enum status nvml_tell_versions(const struct nvml_cards *c, const struct event_sink *sink,
+                               struct error *err)
+{
+    char nvml[NVML_VERSION_SIZE] = "", driver[NVML_VERSION_SIZE] = "";
+    if (!c->api.nvmlSystemGetNVMLVersion ||
+        c->api.nvmlSystemGetNVMLVersion(nvml, sizeof nvml) != NVML_SUCCESS)
+        nvml[0] = '?';
+    if (!c->api.nvmlSystemGetDriverVersion ||
+        c->api.nvmlSystemGetDriverVersion(driver, sizeof driver) != NVML_SUCCESS)
+        driver[0] = '?';
+    return event_push_note(sink, NOTE_INFO, -1, err, "NVIDIA driver %s, NVML %s (%s)", driver, nvml,
+                           c->api.lib.path);
+}
+
+enum status nvml_tell_beat(const struct event_sink *sink, struct error *err)
+{
+    return event_push(sink, &(struct event){.kind = EVENT_BEAT}, err);
+}
+
+enum status nvml_tell_wait(int64_t monotonic_ns, const struct event_sink *sink,
+                           const struct source_stop *stop, struct error *err)
+{
+    for (;;) {
+        int64_t next = clock_monotonic_ns() + BEAT_NS;
+        bool last = next >= monotonic_ns;
+        if (!source_sleep_until(last ? monotonic_ns : next, stop) || last)
+            return OK;
+        enum status st = nvml_tell_beat(sink, err);
+        if (st)
+            return st;
+    }
+}
+
+enum status nvml_tell_wait_awake(struct nvml_cards *c, const struct event_sink *sink,
+                                 const struct source_stop *stop, struct error *err)
+{
+    while (!stop->raised) {
+        if (!nvml_cards_sleep(c))
+            return nvml_cards_start(c, err);
+        enum status st = nvml_tell_beat(sink, err);
+        if (st)
+            return st;
+        source_sleep_until(clock_monotonic_ns() + BEAT_NS, stop);
+    }
+    return OK;
+}

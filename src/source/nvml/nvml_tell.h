@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* What every source on top of NVML says, and how it waits. */
+#ifndef SMEFF_SOURCE_NVML_TELL_H
+#define SMEFF_SOURCE_NVML_TELL_H
+
+#include "source/nvml/nvml_cards.h"
+
+/* A card's identity. */
+enum status nvml_tell_gpu(const struct nvml_card *card, const struct event_sink *sink,
+                          struct error *err);
+
+/* One note: versions of NVML and driver, and the library's path. */
+enum status nvml_tell_versions(const struct nvml_cards *c, const struct event_sink *sink,
+                               struct error *err);
+
+/* "still alive" */
+enum status nvml_tell_beat(const struct event_sink *sink, struct error *err);
+
+/* Waits until CLOCK_MONOTONIC has the given nanoseconds or stop is raised, with a beat at least
+ * once a second. */
+enum status nvml_tell_wait(int64_t monotonic_ns, const struct event_sink *sink,
+                           const struct source_stop *stop, struct error *err);
+
+/* Waits, with beats, until one of the GPUs of cards that are not started wakes, and starts them;
+ * returns OK without that when stop is raised. */
+enum status nvml_tell_wait_awake(struct nvml_cards *c, const struct event_sink *sink,
+                                 const struct source_stop *stop, struct error *err);
+
+#endif
