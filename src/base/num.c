@@ -62,6 +62,8 @@ bool num_parse(const char *s, double *out)
 {
     if (!(*s == '-' || *s == '.' || (*s >= '0' && *s <= '9')))
         return false; /* no blanks, no "inf", no "nan" */
+    if (s[strspn(s, "0123456789+-.eE")])
+        return false; /* strtod takes hexadecimal numbers too */
     locale_t old = enter_c();
     char *end;
     errno = 0;

@@ -31,20 +31,68 @@ static bool is_control(const unsigned char *s, size_t len)
     return (len == 1 && (s[0] < 0x20 || s[0] == 0x7F)) || (len == 2 && s[0] == 0xC2 && s[1] < 0xA0);
 }
 
-void str_one_line(char *s)
+/* A byte that a terminal may take for a control character although it belongs to no character. */
+static bool is_stray_control(unsigned char byte)
 {
-    size_t n = strlen(s);
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)s[i] < 0x20 || s[i] == 0x7F)
-            s[i] = '?';
-    size_t back = 0; /* an incomplete sequence at the end is at most three bytes long */
+    return byte >= 0x80 && byte < 0xA0;
+}
+
+/* What a fixed buffer left of a sequence at the end of s (at most three bytes) is cut off. */
+static size_t without_cut_end(char *s)
+{
+    size_t n = strlen(s), back = 0;
     while (back < 3 && back < n && ((unsigned char)s[n - 1 - back] & 0xC0) == 0x80)
         back++;
     if (back < n && (unsigned char)s[n - 1 - back] >= 0xC0) {
         size_t start = n - 1 - back;
-        if (utf8_len((const unsigned char *)s + start, n - start) != n - start)
+        if (utf8_len((const unsigned char *)s + start, n - start) != n - start) {
             s[start] = '\0';
+            n = start;
+        }
     }
+    return n;
+}
+
+void str_one_line(char *s)
+{
+    size_t n = without_cut_end(s), out = 0;
+    for (size_t i = 0; i < n;) {
+        const unsigned char *at = (const unsigned char *)s + i;
+        size_t len = utf8_len(at, n - i);
+        bool control = len ? is_control(at, len) : is_stray_control(*at);
+        len = len ? len : 1;
+        if (control)
+            s[out] = '?';
+        else
+            memmove(s + out, at, len);
+        out += control ? 1 : len;
+        i += len;
+    }
+    s[out] = '\0';
+}
+
+void str_shorten(char *dst, size_t size, const char *src)
+{
+    static const char between[] = "...";
+    size_t len = strlen(src);
+    if (len < size) {
+        memcpy(dst, src, len + 1);
+        return;
+    }
+    if (size < sizeof between) {
+        if (size > 0)
+            dst[0] = '\0';
+        return;
+    }
+    size_t room = size - sizeof between; /* what is kept of src, without the NUL */
+    size_t head = room / 3, tail = len - (room - head);
+    while (head > 0 && ((unsigned char)src[head] & 0xC0) == 0x80)
+        head--;
+    while (tail < len && ((unsigned char)src[tail] & 0xC0) == 0x80)
+        tail++;
+    memcpy(dst, src, head);
+    memcpy(dst + head, between, sizeof between - 1);
+    memcpy(dst + head + sizeof between - 1, src + tail, len - tail + 1);
 }
 
 bool str_clean(char *dst, size_t size, const char *src, size_t src_len)

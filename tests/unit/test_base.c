@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "support.h"
@@ -68,6 +69,60 @@ static void cleaning_keeps_text_and_replaces_the_rest(void **state)
     assert_string_equal(small, "\xC3\xA4");
 }
 
+/* A terminal in 8-bit mode takes U+009B, or the lone byte 0x9B, for ESC [. */
+static void one_line_has_no_control_characters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *in, *out;
+    } cases[] = {
+        {"plain \xC3\xA4\xE2\x82\xAC", "plain \xC3\xA4\xE2\x82\xAC"},
+        {"a\tb\x7F", "a?b?"},
+        {"a\xC2\x9B[31mb\xC2\x80\xC2\x9F", "a?[31mb??"},
+        {"\xC2\xA0\xC3\x9B", "\xC2\xA0\xC3\x9B"}, /* no-break space and U+00DB are no C1 */
+        {"a\x9B[31m", "a?[31m"},
+        {"caf\xE9.sqlite", "caf\xE9.sqlite"}, /* a file name in Latin-1 keeps its bytes */
+        {"x\xE2\x82", "x"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "%s", cases[i].in);
+        str_one_line(text);
+        assert_string_equal(text, cases[i].out);
+    }
+    struct error err = ERROR_INIT;
+    fail(&err, ERR_IO, 0, "%s", "\xC2\x9B[2J");
+    assert_string_equal(err.text, "?[2J");
+}
+
+static void long_text_loses_its_middle(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t size;
+        const char *in, *out;
+    } cases[] = {
+        {13, "/a/b/c.sqlite", "/a/...sqlite"},
+        {14, "/a/b/c.sqlite", "/a/b/c.sqlite"},
+        {10, "0123456789abcdef", "01...cdef"},
+        {4, "0123456789", "..."},
+        {3, "0123456789", ""},
+        {1, "", ""},
+        /* room for two and four bytes: whole characters of two */
+        {10, "\xC3\xA4\xC3\xB6\xC3\xBC\xC3\xA4\xC3\xB6\xC3\xBC", "\xC3\xA4...\xC3\xB6\xC3\xBC"},
+        {11, "\xC3\xA4\xC3\xB6\xC3\xBC\xC3\xA4\xC3\xB6\xC3\xBC", "\xC3\xA4...\xC3\xB6\xC3\xBC"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[64] = "untouched";
+        str_shorten(text, cases[i].size, cases[i].in);
+        assert_string_equal(text, cases[i].out);
+        assert_true(strlen(text) < cases[i].size);
+    }
+    char nothing = 'x';
+    str_shorten(&nothing, 0, "abc");
+    assert_int_equal(nothing, 'x');
+}
+
 static void columns_are_counted_by_character(void **state)
 {
     (void)state;
@@ -120,8 +175,8 @@ static void numbers_read_back_as_the_same_double(void **state)
 static void only_whole_numbers_are_parsed(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {"",   " 1",  "1 ",  "1x",    "x",
-                                        "+1", "inf", "nan", "1e999", "0x"};
+    static const char *const wrong[] = {"",    " 1",    "1 ", "1x",   "x",      "+1",   "inf",
+                                        "nan", "1e999", "0x", "0x10", "-0X1p3", "-inf", "1e5 "};
     double d;
     uint64_t u;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
@@ -150,6 +205,8 @@ int main(void)
         cmocka_unit_test(errors_carry_status_and_one_line),
         cmocka_unit_test(long_error_is_cut_between_characters),
         cmocka_unit_test(cleaning_keeps_text_and_replaces_the_rest),
+        cmocka_unit_test(one_line_has_no_control_characters),
+        cmocka_unit_test(long_text_loses_its_middle),
         cmocka_unit_test(columns_are_counted_by_character),
         cmocka_unit_test(buffer_grows_and_remembers_failure),
         cmocka_unit_test(numbers_read_back_as_the_same_double),

@@ -10,28 +10,47 @@
 /* About 1 MiB of values, whatever the number of columns. */
 enum { BATCH_CELLS = 131072, BATCH_SAMPLES_MAX = 1024 };
 
-enum status nsys_batch_init(struct nsys_batch *b, struct nsys_gpu *gpu, int64_t epoch_ns,
-                            const struct event_sink *sink, struct error *err)
+/* Gives a column to each series that has samples. */
+static bool make_columns(struct nsys_batch *b)
 {
-    *b = (struct nsys_batch){.gpu = gpu, .epoch_ns = epoch_ns, .sink = sink};
-    b->column = calloc(gpu->n_series ? gpu->n_series : 1, sizeof *b->column);
-    b->series = calloc(gpu->n_series ? gpu->n_series : 1, sizeof *b->series);
-    for (size_t i = 0; b->column && b->series && i < gpu->n_series; i++) {
-        b->column[i] = gpu->series[i].parts ? (int32_t)b->columns : -1;
-        if (gpu->series[i].parts)
+    size_t n = b->gpu->n_series ? b->gpu->n_series : 1;
+    b->column = calloc(n, sizeof *b->column);
+    b->series = calloc(n, sizeof *b->series);
+    if (!b->column || !b->series)
+        return false;
+    for (size_t i = 0; i < b->gpu->n_series; i++) {
+        b->column[i] = b->gpu->series[i].addends ? (int32_t)b->columns : -1;
+        if (b->gpu->series[i].addends)
             b->series[b->columns++] = (uint32_t)i;
     }
+    return true;
+}
+
+static bool make_cells(struct nsys_batch *b)
+{
     size_t columns = b->columns ? b->columns : 1;
     b->cap = BATCH_CELLS / columns;
     b->cap = b->cap < 1 ? 1 : b->cap > BATCH_SAMPLES_MAX ? BATCH_SAMPLES_MAX : b->cap;
     b->t0 = calloc(b->cap, sizeof *b->t0);
     b->t1 = calloc(b->cap, sizeof *b->t1);
     b->values = calloc(columns * b->cap, sizeof *b->values);
-    b->parts = calloc(columns, sizeof *b->parts);
-    if (b->column && b->series && b->t0 && b->t1 && b->values && b->parts)
-        return OK;
-    nsys_batch_fini(b);
-    return fail(err, ERR_NOMEM, 0, "out of memory");
+    b->arrived = calloc(columns, sizeof *b->arrived);
+    return b->t0 && b->t1 && b->values && b->arrived;
+}
+
+enum status nsys_batch_init(struct nsys_batch *b, struct nsys_gpu *gpu, int64_t epoch_ns,
+                            double nominal_hz, const struct event_sink *sink, struct error *err)
+{
+    *b = (struct nsys_batch){.gpu = gpu, .epoch_ns = epoch_ns, .sink = sink};
+    enum status st =
+        make_columns(b) && make_cells(b) ? OK : fail(err, ERR_NOMEM, 0, "out of memory");
+    if (!st)
+        st = nsys_period_init(&b->period, gpu->info.chip, nominal_hz, err);
+    if (!st)
+        st = nsys_wrap_init(&b->wrap, gpu, b->column, err);
+    if (st)
+        nsys_batch_fini(b);
+    return st;
 }
 
 void nsys_batch_fini(struct nsys_batch *b)
@@ -41,7 +60,9 @@ void nsys_batch_fini(struct nsys_batch *b)
     free(b->t0);
     free(b->t1);
     free(b->values);
-    free(b->parts);
+    free(b->arrived);
+    nsys_period_fini(&b->period);
+    nsys_wrap_fini(&b->wrap);
     *b = (struct nsys_batch){0};
 }
 
@@ -63,25 +84,26 @@ static enum status send(struct nsys_batch *b, struct error *err)
     return event_push(b->sink, &ev, err);
 }
 
-/* A sample stands for the time since the one before, but never for more than one and a half
- * periods: what is longer is a gap. */
-static int64_t begin_of(const struct nsys_batch *b)
+/* How much time before its stamp the sample covers. Of the first one only the next tells it;
+ * next_ns NULL = there is none. */
+static int64_t length_of(struct nsys_batch *b, const int64_t *next_ns)
 {
-    int64_t period = b->gpu->period_ns;
-    if (b->any && b->stamp_ns - b->before_ns <= period + period / 2)
-        return b->before_ns;
-    return b->stamp_ns - period;
+    if (b->any)
+        return nsys_period_next(&b->period, b->stamp_ns - b->before_ns);
+    return next_ns ? nsys_period_first(&b->period, *next_ns - b->stamp_ns) : 0;
 }
 
-/* The values of a sum count only when all its rows came. */
-static enum status close_sample(struct nsys_batch *b, struct error *err)
+static enum status close_sample(struct nsys_batch *b, const int64_t *next_ns, struct error *err)
 {
     if (!b->open)
         return OK;
+    /* the values of a sum count only when all its addends came */
     for (size_t c = 0; c < b->columns; c++)
-        if (b->parts[c] != b->gpu->series[b->series[c]].parts)
+        if (b->arrived[c] != b->gpu->series[b->series[c]].addends)
             b->values[c * b->cap + b->n] = NAN;
-    b->t0[b->n] = b->epoch_ns + begin_of(b);
+    int64_t length_ns = length_of(b, next_ns);
+    nsys_wrap_sample(&b->wrap, b->values + b->n, b->cap, length_ns);
+    b->t0[b->n] = b->epoch_ns + b->stamp_ns - length_ns;
     b->t1[b->n] = b->epoch_ns + b->stamp_ns;
     b->before_ns = b->stamp_ns;
     b->any = true;
@@ -94,44 +116,44 @@ static void open_sample(struct nsys_batch *b, int64_t stamp_ns)
 {
     b->stamp_ns = stamp_ns;
     b->open = true;
-    memset(b->parts, 0, b->columns);
+    memset(b->arrived, 0, b->columns);
     for (size_t c = 0; c < b->columns; c++)
         b->values[c * b->cap + b->n] = 0;
 }
 
 /* Rows of a sample mostly come in the order of their ids. */
-static struct nsys_raw *find_raw(struct nsys_batch *b, int64_t metric_id)
+static struct nsys_file_metric *find_metric(struct nsys_batch *b, int64_t id)
 {
     struct nsys_gpu *g = b->gpu;
-    size_t next = b->hint + 1 < g->n_raw ? b->hint + 1 : 0;
-    if (next < g->n_raw && g->raw[next].metric_id == metric_id) {
+    size_t next = b->hint + 1 < g->n_metrics ? b->hint + 1 : 0;
+    if (next < g->n_metrics && g->metrics[next].id == id) {
         b->hint = next;
-        return &g->raw[next];
+        return &g->metrics[next];
     }
-    struct nsys_raw *r = nsys_raw_find(g, metric_id);
-    if (r)
-        b->hint = (size_t)(r - g->raw);
-    return r;
+    struct nsys_file_metric *m = nsys_gpu_by_id(g, id);
+    if (m)
+        b->hint = (size_t)(m - g->metrics);
+    return m;
 }
 
-static void take_value(struct nsys_batch *b, struct nsys_raw *r, bool number, int64_t payload)
+static void take_value(struct nsys_batch *b, struct nsys_file_metric *m,
+                       const struct nsys_cell *value)
 {
     double v;
-    if (!number || !nsys_decode(r, payload, &v)) {
-        r->refused++;
+    if (!value->is_integer || !nsys_decode(m, value->v, &v)) {
+        m->refused++;
         return;
     }
-    size_t c = (size_t)b->column[r->target];
-    if (b->parts[c] >= b->gpu->series[r->target].parts) {
-        r->clash++; /* the first one stands */
+    size_t c = (size_t)b->column[m->series];
+    if (b->arrived[c] >= b->gpu->series[m->series].addends) {
+        m->duplicates++; /* the first one stands */
         return;
     }
-    r->rows++;
-    r->sum += v;
-    if (v > r->max)
-        r->max = v;
-    b->values[c * b->cap + b->n] += v / r->divisor;
-    b->parts[c]++;
+    m->taken++;
+    if (v > m->max)
+        m->max = v;
+    b->values[c * b->cap + b->n] += v / m->divisor;
+    b->arrived[c]++;
 }
 
 enum status nsys_batch_row(struct nsys_batch *b, int64_t stamp_ns, const struct nsys_cell *id,
@@ -140,22 +162,24 @@ enum status nsys_batch_row(struct nsys_batch *b, int64_t stamp_ns, const struct 
     if (b->open && stamp_ns != b->stamp_ns) {
         if (stamp_ns < b->stamp_ns)
             return fail(err, ERR_ORDER, 0, "rows are not in the order of their times");
-        enum status st = close_sample(b, err);
+        enum status st = close_sample(b, &stamp_ns, err);
         if (st)
             return st;
     }
     if (!b->open)
         open_sample(b, stamp_ns);
-    struct nsys_raw *r = id->is_integer ? find_raw(b, id->v) : NULL;
-    if (!r)
+    struct nsys_file_metric *m = id->is_integer ? find_metric(b, id->v) : NULL;
+    if (!m)
         ++*unknown;
-    else if (r->target >= 0 && b->column[r->target] >= 0) /* else known, but not asked for */
-        take_value(b, r, value->is_integer, value->v);
+    else if (m->series >= 0 && b->column[m->series] >= 0) /* else known, but not asked for */
+        take_value(b, m, value);
     return OK;
 }
 
 enum status nsys_batch_flush(struct nsys_batch *b, struct error *err)
 {
-    enum status st = close_sample(b, err);
+    enum status st = close_sample(b, NULL, err);
+    b->gpu->rate_hz = nsys_period_rate_hz(&b->period);
+    b->gpu->longest_ns = b->period.longest_ns;
     return st ? st : send(b, err);
 }

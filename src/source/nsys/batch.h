@@ -5,27 +5,32 @@
 
 #include "event/event.h"
 #include "source/nsys/db.h"
+#include "source/nsys/period.h"
 #include "source/nsys/series.h"
+#include "source/nsys/wrap.h"
 
 struct nsys_batch {
     struct nsys_gpu *gpu; /* not owned */
     int64_t epoch_ns;
     const struct event_sink *sink; /* not owned */
-    size_t cap, n;                 /* samples; the one under construction is n */
+    struct nsys_period period;
+    struct nsys_wrap wrap;
+    size_t cap, n; /* samples; the one under construction is n */
     size_t columns;
     uint32_t *series;  /* column -> index in gpu->series */
     int32_t *column;   /* index in gpu->series -> column, -1 = none */
     int64_t *t0, *t1;  /* cap */
     double *values;    /* columns * cap */
-    uint8_t *parts;    /* per column: rows of the sample under construction */
+    uint8_t *arrived;  /* per column: addends of the sample under construction */
     int64_t stamp_ns;  /* of the sample under construction */
     int64_t before_ns; /* stamp of the sample before */
     bool open, any;    /* a sample is under construction; there was one before */
-    size_t hint;       /* where in gpu->raw the last row was */
+    size_t hint;       /* where in gpu->metrics the last row was */
 };
 
+/* nominal_hz: as the capture was asked for; 0 = not known. */
 enum status nsys_batch_init(struct nsys_batch *b, struct nsys_gpu *gpu, int64_t epoch_ns,
-                            const struct event_sink *sink, struct error *err);
+                            double nominal_hz, const struct event_sink *sink, struct error *err);
 void nsys_batch_fini(struct nsys_batch *b); /* accepts a zeroed one */
 
 /* One row, whose typeId chose b: its time, metric id and value. *unknown counts rows whose metric
@@ -33,7 +38,7 @@ void nsys_batch_fini(struct nsys_batch *b); /* accepts a zeroed one */
 enum status nsys_batch_row(struct nsys_batch *b, int64_t stamp_ns, const struct nsys_cell *id,
                            const struct nsys_cell *value, uint64_t *unknown, struct error *err);
 
-/* Sends what is left. */
+/* Sends what is left, and tells the GPU at which rate it was sampled. */
 enum status nsys_batch_flush(struct nsys_batch *b, struct error *err);
 
 #endif

@@ -1,73 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "source/nsys/db.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/str.h"
-
-static const char sqlite_magic[16] = "SQLite format 3"; /* with its NUL */
-
-/* What else people hand us, told by its first bytes. */
-static const char *other_format(const unsigned char *head, size_t n)
-{
-    if (n >= 2 && head[0] == 0x1F && head[1] == 0x8B)
-        return "a gzip file, not an SQLite export";
-    if (n >= 1 && head[0] == '{')
-        return "JSON, not an SQLite export";
-    return "not an SQLite database (an .nsys-rep becomes one by: nsys export -t sqlite FILE)";
-}
-
-/* SQLite's file format: page size at 16 (1 = 65536), page count at 28, valid when the counters at
- * 24 and 92 agree (https://www.sqlite.org/fileformat2.html section 1.3). */
-static enum status check_length(const char *path, const unsigned char *head, int64_t size,
-                                struct error *err)
-{
-    int64_t page = head[16] << 8 | head[17];
-    if (page == 1)
-        page = 65536;
-    int64_t pages = (int64_t)head[28] << 24 | head[29] << 16 | head[30] << 8 | head[31];
-    if (memcmp(head + 24, head + 92, 4) == 0 && pages * page > size)
-        return fail(err, ERR_BAD_INPUT, 0,
-                    "%s: truncated: %lld bytes of %lld (copied or written only in part?)", path,
-                    (long long)size, (long long)(pages * page));
-    return OK;
-}
-
-static enum status check_file(const char *path, struct error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        enum status st = errno == EACCES || errno == EPERM ? ERR_PERMISSION : ERR_IO;
-        return fail(err, st, errno, "%s: %s", path, strerror(errno));
-    }
-    enum status st = OK;
-    struct stat info;
-    unsigned char head[100];
-    ssize_t n = 0;
-    if (fstat(fd, &info) != 0)
-        st = fail(err, ERR_IO, errno, "%s: %s", path, strerror(errno));
-    else if (S_ISDIR(info.st_mode))
-        st = fail(err, ERR_BAD_INPUT, 0, "%s: is a directory", path);
-    else if (!S_ISREG(info.st_mode))
-        st = fail(err, ERR_BAD_INPUT, 0, "%s: not a regular file", path);
-    else if (info.st_size == 0)
-        st = fail(err, ERR_BAD_INPUT, 0, "%s: empty file", path);
-    else if ((n = pread(fd, head, sizeof head, 0)) < 0)
-        st = fail(err, ERR_IO, errno, "%s: %s", path, strerror(errno));
-    else if ((size_t)n < sizeof sqlite_magic || memcmp(head, sqlite_magic, sizeof sqlite_magic))
-        st = fail(err, ERR_BAD_INPUT, 0, "%s: %s", path, other_format(head, (size_t)n));
-    else if ((size_t)n < sizeof head)
-        st = fail(err, ERR_BAD_INPUT, 0, "%s: truncated: only %zd bytes", path, n);
-    else
-        st = check_length(path, head, (int64_t)info.st_size, err);
-    close(fd);
-    return st;
-}
+#include "source/nsys/file.h"
 
 static enum status sqlite_fail(sqlite3 *db, int rc, struct error *err)
 {
@@ -75,6 +12,10 @@ static enum status sqlite_fail(sqlite3 *db, int rc, struct error *err)
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return fail(err, ERR_BAD_INPUT, rc, "another program is writing it");
+    case SQLITE_READONLY: /* a journal that must be rolled back first, which is writing */
+        return fail(err, ERR_BAD_INPUT, rc,
+                    "an unfinished write lies beside it (its -journal file): open it once with "
+                    "sqlite3 (sqlite3 FILE .tables)");
     case SQLITE_NOMEM:
         return fail(err, ERR_NOMEM, rc, "out of memory");
     case SQLITE_CORRUPT:
@@ -85,18 +26,41 @@ static enum status sqlite_fail(sqlite3 *db, int rc, struct error *err)
     }
 }
 
-/* SQL text in the file (views, triggers, expressions of indexes) must never run:
- * https://www.sqlite.org/security.html */
+static bool is_one_of(const char *name, const char *const *list)
+{
+    for (; name && *list; list++)
+        if (strcmp(name, *list) == 0)
+            return true;
+    return false;
+}
+
+/* Allows what our own statements do, and nothing else (https://www.sqlite.org/security.html).
+ * SQLite asks when it compiles a statement, so this stops views and triggers, which become part of
+ * ours, and functions in them. It is not asked for what belongs to a table's definition: generated
+ * columns are compiled unseen, which is why nsys_db_table refuses tables that have any. CHECK
+ * constraints run only on writing, and expressions of indexes and partial indexes only where a
+ * query contains the same expression; none of ours has one. */
 static int only_reading(void *unused, int action, const char *a, const char *b, const char *c,
                         const char *trigger_or_view)
 {
-    (void)unused, (void)a, (void)b, (void)c;
+    static const char *const functions[] = {"smeff_each", NULL};
+    static const char *const pragmas[] = {"cell_size_check", "mmap_size", "cache_size",
+                                          "table_xinfo", NULL};
+    (void)unused, (void)c;
     if (trigger_or_view)
         return SQLITE_DENY;
-    return action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION ||
-                   action == SQLITE_TRANSACTION || action == SQLITE_PRAGMA
-               ? SQLITE_OK
-               : SQLITE_DENY;
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_TRANSACTION:
+        return SQLITE_OK;
+    case SQLITE_FUNCTION:
+        return is_one_of(b, functions) ? SQLITE_OK : SQLITE_DENY;
+    case SQLITE_PRAGMA:
+        return is_one_of(a, pragmas) ? SQLITE_OK : SQLITE_DENY;
+    default:
+        return SQLITE_DENY;
+    }
 }
 
 static void harden(sqlite3 *db)
@@ -113,22 +77,25 @@ static void harden(sqlite3 *db)
 
 enum status nsys_db_open(sqlite3 **out, const char *path, struct error *err)
 {
-    enum status st = check_file(path, err);
+    struct nsys_file file = {0};
+    enum status st = nsys_file_check(&file, path, err);
     if (st)
         return st;
     sqlite3 *db = NULL;
-    int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | (file.is_uri ? SQLITE_OPEN_URI : 0);
+    int rc = sqlite3_open_v2(file.name, &db, flags, NULL);
+    nsys_file_fini(&file);
     if (rc == SQLITE_OK) {
         harden(db);
-        /* cell_size_check finds damage early; the 8 MiB cache bounds memory on any file */
+        /* cell_size_check finds damage early; the 8 MiB cache bounds memory on any file; the query
+         * reads the schema and takes the lock */
         rc = sqlite3_exec(db,
                           "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA cache_size=-8192;"
-                          "BEGIN; SELECT count(*) FROM sqlite_master;",
+                          "BEGIN; SELECT rootpage FROM sqlite_master;",
                           NULL, NULL, NULL);
     }
     if (rc != SQLITE_OK) {
         st = sqlite_fail(db, rc, err);
-        fail_wrap(err, st, "%s", path);
         sqlite3_close_v2(db);
         return st;
     }
@@ -141,21 +108,56 @@ void nsys_db_close(sqlite3 *db)
     sqlite3_close_v2(db);
 }
 
-bool nsys_db_has(sqlite3 *db, const char *table, const char *column)
+/* Is there an object of this name, and is it a table on pages of the file's own? A view or a
+ * virtual table has no root page. */
+static enum nsys_table look_up(sqlite3 *db, const char *name)
 {
     sqlite3_stmt *stmt = NULL;
-    /* a view or a virtual table has no root page */
-    const char *sql = "SELECT 1 FROM sqlite_master WHERE type='table' AND rootpage>0 AND name=?1";
-    bool has = false;
+    enum nsys_table found = NSYS_TABLE_MISSING;
+    const char *sql = "SELECT type='table' AND rootpage>0 FROM sqlite_master WHERE name=?1";
     if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK) {
-        sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
-        has = sqlite3_step(stmt) == SQLITE_ROW;
+        sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC);
+        if (sqlite3_step(stmt) == SQLITE_ROW)
+            found = sqlite3_column_int(stmt, 0) ? NSYS_TABLE_ORDINARY : NSYS_TABLE_ODD;
     }
     sqlite3_finalize(stmt);
-    if (!has || !column)
-        return has;
-    return sqlite3_table_column_metadata(db, "main", table, column, NULL, NULL, NULL, NULL, NULL) ==
-           SQLITE_OK;
+    return found;
+}
+
+/* Also looks for a column of the table. */
+static enum nsys_table look_into(sqlite3 *db, const char *name, const char *column, bool *has)
+{
+    enum { COLUMN_NAME = 1, COLUMN_HIDDEN = 6 }; /* of PRAGMA table_xinfo's result */
+    enum nsys_table found = look_up(db, name);
+    sqlite3_stmt *stmt = NULL;
+    char *sql = sqlite3_mprintf("PRAGMA table_xinfo(%Q)", name);
+    *has = false;
+    if (found != NSYS_TABLE_ORDINARY || !sql ||
+        sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK) {
+        sqlite3_free(sql);
+        return found == NSYS_TABLE_ORDINARY ? NSYS_TABLE_ODD : found;
+    }
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        const char *text = (const char *)sqlite3_column_text(stmt, COLUMN_NAME);
+        if (sqlite3_column_int(stmt, COLUMN_HIDDEN))
+            found = NSYS_TABLE_ODD;
+        *has |= column && text && sqlite3_stricmp(text, column) == 0;
+    }
+    sqlite3_finalize(stmt);
+    sqlite3_free(sql);
+    return found;
+}
+
+enum nsys_table nsys_db_table(sqlite3 *db, const char *name)
+{
+    bool has;
+    return look_into(db, name, NULL, &has);
+}
+
+bool nsys_db_has(sqlite3 *db, const char *table, const char *column)
+{
+    bool has;
+    return look_into(db, table, column, &has) == NSYS_TABLE_ORDINARY && (has || !column);
 }
 
 enum status nsys_db_prepare(sqlite3 *db, sqlite3_stmt **out, const char *sql, struct error *err)
@@ -190,12 +192,6 @@ void nsys_db_text(sqlite3_stmt *stmt, int column, char *dst, size_t size)
     int n = sqlite3_column_bytes(stmt, column);
     if (text && n > 0)
         str_clean(dst, size, text, (size_t)n);
-}
-
-bool nsys_time_ok(const struct nsys_cell *cell)
-{
-    static const int64_t limit = 3000000000000000000;
-    return cell->is_integer && cell->v >= -limit && cell->v <= limit;
 }
 
 /* What the aggregate function smeff_each works on. */

@@ -11,13 +11,17 @@
 #include "base/error.h"
 
 /* Opens path as a read-only database and starts a read transaction, so that all queries see one
- * state. Errors name the file. On success *out is the caller's: nsys_db_close. */
+ * state. Never writes anything beside the file. Errors tell the cause alone, without the path. On
+ * success *out is the caller's: nsys_db_close. */
 enum status nsys_db_open(sqlite3 **out, const char *path, struct error *err);
 void nsys_db_close(sqlite3 *db); /* accepts NULL */
 
-/* Does the file have this ordinary table (no view, no virtual table) with this column?
- * column NULL asks for the table alone. Reading errors read as "no": the query that needs it
- * will meet them again. */
+/* Views, virtual tables and tables with generated or hidden columns are odd: to read one would run
+ * SQL of the file. Reading errors read as "missing": the query that needs it meets them again. */
+enum nsys_table { NSYS_TABLE_MISSING, NSYS_TABLE_ODD, NSYS_TABLE_ORDINARY };
+enum nsys_table nsys_db_table(sqlite3 *db, const char *name);
+
+/* Does the file have this ordinary table with this column? column NULL asks for the table alone. */
 bool nsys_db_has(sqlite3 *db, const char *table, const char *column);
 
 /* A cell of a row of numbers; v is meaningful only for an INTEGER (not NULL, text, blob, real). */
@@ -39,8 +43,12 @@ enum status nsys_db_each(sqlite3 *db, const char *columns, int n, const char *ta
                          void *self, struct error *err);
 
 /* Is it a time in ns that leaves room for arithmetic (within 95 years of 0, which holds for times
- * since the session start and for normalised UTC alike)? */
-bool nsys_time_ok(const struct nsys_cell *cell);
+ * since the session start and for normalised UTC alike)? Inline, since every row asks. */
+static inline bool nsys_time_ok(const struct nsys_cell *cell)
+{
+    const int64_t limit = INT64_C(3000000000000000000);
+    return cell->is_integer && cell->v >= -limit && cell->v <= limit;
+}
 
 /* The SQL is ours, never the file's. */
 enum status nsys_db_prepare(sqlite3 *db, sqlite3_stmt **out, const char *sql, struct error *err);

@@ -9,19 +9,20 @@
 #include "source/nsys/series.h"
 
 struct nsys_diag {
-    struct {
-        int64_t severity; /* 1 info, 2 warning, 3 error */
+    struct nsys_diag_line {
+        enum note_level level;
         char text[NSYS_TEXT_SIZE];
-    } * line; /* owned */
+    } * line; /* owned: errors, then warnings, as many as a reader may want to see */
     size_t n;
-    bool data_lost; /* a line says that samples were lost or the collection broke off */
+    uint64_t left_out; /* further errors and warnings */
+    bool data_lost;    /* a line says that samples were lost or the collection broke off */
 };
 
 enum status nsys_diag_read(sqlite3 *db, struct nsys_diag *out, struct error *err);
 void nsys_diag_fini(struct nsys_diag *d);
 
-/* Gives a series that has no row the reason that nsys states for leaving it out. */
-void nsys_diag_explain(const struct nsys_diag *d, struct nsys_gpu *g);
+/* Gives series that have no row the reason that nsys states for leaving them out. */
+enum status nsys_diag_explain(sqlite3 *db, struct nsys_gpu *gpus, size_t n_gpus, struct error *err);
 
 /* Warnings and errors as notes of the stream. */
 enum status nsys_diag_push(const struct nsys_diag *d, const struct event_sink *sink,

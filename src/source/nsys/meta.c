@@ -17,15 +17,35 @@ static bool flag(const char *s)
     return strcmp(s, "true") == 0 || strcmp(s, "1") == 0;
 }
 
-static int major_of(const char *version)
+/* The number at the beginning of text, and what follows it; -1 when there is none. */
+static int leading_number(const char *text, const char **rest)
 {
     char digits[8] = "";
-    size_t n = strspn(version, "0123456789");
+    size_t n = strspn(text, "0123456789");
     uint64_t v;
+    *rest = text + n;
     if (n == 0 || n >= sizeof digits)
         return -1;
-    memcpy(digits, version, n);
+    memcpy(digits, text, n);
     return num_parse_u64(digits, &v) ? (int)v : -1;
+}
+
+static void take_schema(struct nsys_meta *m, const char *version)
+{
+    const char *rest;
+    str_clean(m->schema, sizeof m->schema, version, strlen(version));
+    int major = leading_number(version, &rest);
+    int minor = *rest == '.' ? leading_number(rest + 1, &rest) : -1;
+    m->schema_major = minor < 0 ? -1 : major;
+    m->schema_minor = major < 0 ? -1 : minor;
+}
+
+static void take_shift(struct nsys_meta *m, const char *value)
+{
+    double shift;
+    if (!num_parse(value, &shift) || shift != 0)
+        str_clean(m->time_shift, sizeof m->time_shift, value[0] ? value : "?",
+                  value[0] ? strlen(value) : 1);
 }
 
 struct reading {
@@ -37,12 +57,13 @@ static void take(struct reading *r, const char *name, const char *value)
 {
     struct nsys_meta *m = r->meta;
     if (strcmp(name, "EXPORT_SCHEMA_VERSION") == 0) {
-        str_clean(m->schema, sizeof m->schema, value, strlen(value));
-        m->schema_major = major_of(value);
+        take_schema(m, value);
     } else if (strcmp(name, "EXPORT_PRODUCT_VERSION") == 0) {
         str_clean(m->product, sizeof m->product, value, strlen(value));
     } else if (strcmp(name, "EXPORT_PARAM_TIME_NORMALIZE") == 0) {
         r->normalized = flag(value);
+    } else if (strcmp(name, "EXPORT_PARAM_TIME_SHIFT") == 0) {
+        take_shift(m, value);
     } else if (strcmp(name, "GPU_METRICS_OPTIONS:SAMPLING_FREQUENCY") == 0) {
         if (!num_parse(value, &m->nominal_hz) || m->nominal_hz <= 0)
             m->nominal_hz = 0;
@@ -53,14 +74,16 @@ static void take(struct reading *r, const char *name, const char *value)
     }
 }
 
-/* Any table of (name, value) text rows: metadata and the system's environment. */
-static enum status read_pairs(struct reading *r, sqlite3 *db, const char *table, const char *sql,
+/* Any table of (name, value) text rows, whole (where NULL) or in part. */
+static enum status read_pairs(struct reading *r, sqlite3 *db, const char *table, const char *where,
                               struct error *err)
 {
     if (!nsys_db_has(db, table, "name") || !nsys_db_has(db, table, "value"))
         return OK;
+    char *sql = sqlite3_mprintf("SELECT name, value FROM %s WHERE %s", table, where ? where : "1");
     sqlite3_stmt *stmt = NULL;
-    enum status st = nsys_db_prepare(db, &stmt, sql, err);
+    enum status st =
+        sql ? nsys_db_prepare(db, &stmt, sql, err) : fail(err, ERR_NOMEM, 0, "out of memory");
     bool row = true;
     while (!st && !(st = nsys_db_step(stmt, &row, err)) && row) {
         char name[128], value[256];
@@ -69,6 +92,7 @@ static enum status read_pairs(struct reading *r, sqlite3 *db, const char *table,
         take(r, name, value);
     }
     sqlite3_finalize(stmt);
+    sqlite3_free(sql);
     return st;
 }
 
@@ -90,32 +114,37 @@ static enum status read_epoch(sqlite3 *db, struct nsys_meta *m, struct error *er
                         m, err);
 }
 
+/* Times that somebody shifted on export tell no wall-clock time, whatever they counted from. */
+static void settle_epoch(struct nsys_meta *m, bool normalized)
+{
+    if (normalized) { /* stamps are UTC already */
+        m->epoch_ns = 0;
+        m->has_epoch = true;
+    }
+    if (m->time_shift[0])
+        m->has_epoch = false;
+}
+
 enum status nsys_meta_read(sqlite3 *db, struct nsys_meta *out, struct error *err)
 {
-    struct nsys_meta m = {.schema_major = -1};
+    static const struct {
+        const char *table, *where;
+    } sources[] = {
+        {"EXPORT_META_DATA", NULL}, /* up to nsys 2023.2 */
+        {"META_DATA_EXPORT", NULL}, /* from 2023.3 on, as the next */
+        {"META_DATA_CAPTURE", NULL},
+        {"TARGET_INFO_SYSTEM_ENV", "name='Hostname'"}, /* its other rows are long */
+    };
+    struct nsys_meta m = {.schema_major = -1, .schema_minor = -1};
     struct reading r = {&m, false};
-    /* EXPORT_META_DATA: up to nsys 2023.2; META_DATA_*: from 2023.3 on */
-    enum status st =
-        read_pairs(&r, db, "EXPORT_META_DATA", "SELECT name, value FROM EXPORT_META_DATA", err);
-    if (!st)
-        st =
-            read_pairs(&r, db, "META_DATA_EXPORT", "SELECT name, value FROM META_DATA_EXPORT", err);
-    if (!st)
-        st = read_pairs(&r, db, "META_DATA_CAPTURE",
-                        "SELECT name, value FROM META_DATA_CAPTURE WHERE name GLOB 'GPU_METRICS*'",
-                        err);
-    if (!st)
-        st =
-            read_pairs(&r, db, "TARGET_INFO_SYSTEM_ENV",
-                       "SELECT name, value FROM TARGET_INFO_SYSTEM_ENV WHERE name='Hostname'", err);
+    enum status st = OK;
+    for (size_t i = 0; !st && i < sizeof sources / sizeof sources[0]; i++)
+        st = read_pairs(&r, db, sources[i].table, sources[i].where, err);
     if (!st)
         st = read_epoch(db, &m, err);
     if (st)
         return st;
-    if (r.normalized) { /* stamps are UTC already */
-        m.epoch_ns = 0;
-        m.has_epoch = true;
-    }
+    settle_epoch(&m, r.normalized);
     *out = m;
     return OK;
 }

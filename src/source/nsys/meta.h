@@ -12,13 +12,15 @@
 
 struct nsys_meta {
     char schema[32];  /* EXPORT_SCHEMA_VERSION, "" when the file does not say */
-    int schema_major; /* -1 when not known */
+    int schema_major; /* -1 when not known, and then so is the minor */
+    int schema_minor;
     char product[64]; /* EXPORT_PRODUCT_VERSION, the exporting program's */
     char host[128];
-    char set_index[16]; /* GPU_METRICS_OPTIONS:GPU_0:METRIC_SET_INDEX */
-    double nominal_hz;  /* what the capture was asked for; 0 when not known */
-    int64_t epoch_ns;   /* UNIX time of timestamp 0 */
-    bool has_epoch;     /* false: wall-clock times are not known */
+    char set_index[16];  /* GPU_METRICS_OPTIONS:GPU_0:METRIC_SET_INDEX */
+    char time_shift[32]; /* what was added to all times on export; "" when nothing */
+    double nominal_hz;   /* what the capture was asked for; 0 when not known */
+    int64_t epoch_ns;    /* UNIX time of timestamp 0 */
+    bool has_epoch;      /* false: wall-clock times are not known */
 };
 
 /* Missing tables and cells leave fields at "not known"; only a damaged file is an error. */

@@ -10,13 +10,15 @@
 
 struct nsys_export;
 
-/* Opens path read-only and learns what it holds: version, GPUs, metrics, times. all = also the
- * metrics that are not in the catalogue. ERR_BAD_INPUT with one clear line (file and cause) when
- * it is no usable export; ERR_IO or ERR_PERMISSION when it cannot be read. */
+/* Opens path read-only and learns what it holds: version, GPUs, metrics, times; touches nothing
+ * beside it. all = also the metrics that are not in the catalogue. ERR_BAD_INPUT when it is no
+ * usable export; ERR_IO or ERR_PERMISSION when it cannot be read. The error's line is "path:
+ * cause", with the cause whole and, if need be, the path shortened. */
 enum status nsys_export_open(struct nsys_export **out, const char *path, bool all,
                              struct error *err);
 
-/* Sends hello, and for each GPU its identity and plan, and the notes about the file. */
+/* Sends hello, and for each GPU its identity and plan, and the notes about the file. The rate in
+ * these plans is 0: only the rows show it. */
 enum status nsys_export_describe(struct nsys_export *x, const struct event_sink *sink,
                                  struct error *err);
 
@@ -25,8 +27,8 @@ enum nsys_order {
     NSYS_BY_TIME,   /* sorted: nsys does not promise an order */
 };
 
-/* Sends all samples, then the plans again when reading them changed a state, then end. After
- * nsys_export_describe. ERR_ORDER: the file is not in the order of time; what was sent so far
+/* Sends all samples, then the plans again with the rates and states that reading showed, then end.
+ * After nsys_export_describe. ERR_ORDER: the file is not in the order of time; what was sent so far
  * must be thrown away, and describe and read(NSYS_BY_TIME) give all of it again. */
 enum status nsys_export_read(struct nsys_export *x, enum nsys_order order,
                              const struct event_sink *sink, struct error *err);

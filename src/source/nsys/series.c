@@ -10,132 +10,174 @@
 static const double percent_step = 0.01;
 
 /* The longest sum of the catalogue: NVLink's four kinds of packets. */
-enum { NSYS_PARTS_MAX = 4 };
+enum { ADDENDS_MAX = 4 };
 
 void nsys_gpu_fini(struct nsys_gpu *g)
 {
-    free(g->raw);
+    free(g->metrics);
+    free(g->by_name);
     free(g->series);
     *g = (struct nsys_gpu){0};
 }
 
-static struct nsys_raw *find_name(struct nsys_gpu *g, const char *name)
+/* By the catalogue: names without a unit (nsys up to 2023.2) tell nothing themselves. */
+static enum nsys_meaning meaning_of_metric(const struct metric_info *info)
 {
-    for (size_t i = 0; i < g->n_raw; i++)
-        if (strcmp(g->raw[i].name, name) == 0)
-            return &g->raw[i];
-    return NULL;
+    return info->unit == UNIT_RATIO   ? MEANS_PERCENT
+           : info->unit == UNIT_HERTZ ? MEANS_HERTZ
+                                      : MEANS_COUNT;
 }
 
-/* Says in reason why the row cannot be used, or returns true. */
-static bool usable(const struct nsys_raw *r, char *reason, size_t size)
+static bool ends_with(const char *s, const char *end)
 {
-    if (r->ambiguous) {
+    size_t n = strlen(s), n_end = strlen(end);
+    return n >= n_end && strcmp(s + n - n_end, end) == 0;
+}
+
+/* By the unit in brackets, for what the catalogue does not know. */
+static enum nsys_meaning meaning_of_name(const char *name)
+{
+    return ends_with(name, "%]")      ? MEANS_PERCENT
+           : ends_with(name, "[MHz]") ? MEANS_HERTZ
+                                      : MEANS_COUNT;
+}
+
+/* Can values with this meaning be read? If not, fills reason. */
+static bool usable(const struct nsys_file_metric *m, enum nsys_meaning means, char *reason,
+                   size_t size)
+{
+    if (m->contradictory) {
         snprintf(reason, size,
                  "the file contradicts itself about \"%s\" (two names, ids or storage types)",
-                 r->name);
+                 m->name);
         return false;
     }
     /* exports up to schema 3.7.2 declare no storage: only percents and clocks are known there */
-    if (!r->has_field && !r->percent && !r->clock) {
-        snprintf(reason, size, "the file does not say how \"%s\" is stored", r->name);
+    if (!m->has_storage && means == MEANS_COUNT) {
+        snprintf(reason, size, "the file does not say how \"%s\" is stored", m->name);
         return false;
     }
     return true;
 }
 
-static void add_part(struct nsys_series *s, int index, struct nsys_raw *r, double scale)
+/* From here on m's values go to the series s, which has this index. */
+static void bind(struct nsys_series *s, int index, struct nsys_file_metric *m,
+                 enum nsys_meaning means, double scale)
 {
-    r->target = index;
-    r->divisor = 1 / scale; /* 83 ÷ 100 is the double 0.83, 83 × 0.01 is not */
-    s->parts++;
+    m->series = index;
+    m->means = means;
+    m->divisor = 1 / scale; /* 83 ÷ 100 is the double 0.83, 83 × 0.01 is not */
+    s->addends++;
     size_t used = strlen(s->counter);
-    snprintf(s->counter + used, sizeof s->counter - used, "%s%s", used ? " + " : "", r->name);
-    if (r->percent)
-        s->resolution += percent_step; /* each part is rounded by itself */
+    snprintf(s->counter + used, sizeof s->counter - used, "%s%s", used ? " + " : "", m->name);
 }
 
-static void no_data(struct nsys_series *s, enum value_state state)
-{
-    s->state = state;
-    s->parts = 0;
-}
-
-/* All rows of a name and what is added to it; 0 when one of them is not there. */
-static size_t find_rows(struct nsys_gpu *g, const struct nsys_name *n,
-                        struct nsys_raw *rows[NSYS_PARTS_MAX])
+/* The metrics of a name and of what is added to it; 0 when one of them is not there. */
+static size_t find_addends(struct nsys_gpu *g, const struct nsys_name *n,
+                           struct nsys_file_metric *found[ADDENDS_MAX])
 {
     size_t count = 0;
-    rows[count] = find_name(g, n->name);
-    if (!rows[count++])
+    found[count] = nsys_gpu_by_name(g, n->name);
+    if (!found[count++])
         return 0;
-    for (const char *const *plus = n->plus; plus && *plus && count < NSYS_PARTS_MAX; plus++) {
-        rows[count] = find_name(g, *plus);
-        if (!rows[count++])
+    for (const char *const *plus = n->plus; plus && *plus && count < ADDENDS_MAX; plus++) {
+        found[count] = nsys_gpu_by_name(g, *plus);
+        if (!found[count++])
             return 0;
     }
     return count;
+}
+
+/* Tries one name of the catalogue. true = the file has it, and s is decided, for good or ill. */
+static bool plan_name(struct nsys_gpu *g, struct nsys_series *s, int index,
+                      const struct nsys_name *n)
+{
+    enum nsys_meaning means = meaning_of_metric(metric_info((enum metric)s->metric));
+    struct nsys_file_metric *found[ADDENDS_MAX];
+    size_t count = find_addends(g, n, found);
+    for (size_t i = 0; i < count; i++)
+        if (!usable(found[i], means, s->reason, sizeof s->reason)) {
+            s->state = VALUE_FAILED;
+            return true;
+        }
+    for (size_t i = 0; i < count; i++)
+        bind(s, index, found[i], means, n->scale);
+    if (count == 0)
+        return false;
+    if (s->metric == METRIC_GPC_CLOCK)
+        g->clock = found[0];
+    if (means == MEANS_PERCENT) /* each addend is rounded by itself */
+        s->resolution = percent_step * (double)count;
+    s->state = n->suspect ? VALUE_SUSPECT : VALUE_OK;
+    snprintf(s->reason, sizeof s->reason, "%s", n->suspect ? n->suspect : "");
+    return true;
+}
+
+/* The share of the peak that nsys has for a byte rate: of pcie_rx pcie_rx_throughput, of
+ * dram_read_bytes dram_read. NULL when there is none. */
+static const char *share_of(const struct metric_info *rate)
+{
+    if (rate->unit != UNIT_BYTES_PER_SECOND)
+        return NULL;
+    char key[64];
+    snprintf(key, sizeof key, "%s_throughput", rate->key);
+    if (ends_with(rate->key, "_bytes"))
+        snprintf(key, sizeof key, "%.*s", (int)(strlen(rate->key) - strlen("_bytes")), rate->key);
+    int m = metric_by_key(key);
+    return m != METRIC_NONE && metric_info((enum metric)m)->nsys ? metric_info((enum metric)m)->key
+                                                                 : NULL;
+}
+
+/* Why the file cannot have it, whatever was captured; false = it could. */
+static bool never_there(const struct metric_info *info, enum nsys_names_from from, char *reason,
+                        size_t size)
+{
+    const char *share = share_of(info);
+    if (info->group == GROUP_DRIVER)
+        snprintf(reason, size, "an nsys export holds no driver readings");
+    else if (!info->nsys && share)
+        snprintf(reason, size, "nsys gives only the share of the %s peak: %s",
+                 info->group == GROUP_LINKS ? "link's" : "memory's", share);
+    else if (!info->nsys)
+        snprintf(reason, size, "no known nsys metric set gives it");
+    else if (from == NAMES_NONE)
+        snprintf(reason, size, "the file has no metric names, and ids are not trusted");
+    else
+        return false;
+    return true;
 }
 
 static void plan_metric(struct nsys_gpu *g, struct nsys_series *s, int index,
                         enum nsys_names_from from)
 {
     const struct metric_info *info = metric_info((enum metric)s->metric);
-    no_data(s, VALUE_UNSUPPORTED);
-    if (info->group == GROUP_DRIVER) {
-        snprintf(s->reason, sizeof s->reason, "an nsys export holds no driver readings");
+    s->state = VALUE_UNSUPPORTED;
+    if (never_there(info, from, s->reason, sizeof s->reason))
         return;
-    }
-    if (!info->nsys) {
-        snprintf(s->reason, sizeof s->reason, "no known nsys metric set gives it");
-        return;
-    }
-    if (from == NAMES_NONE) {
-        snprintf(s->reason, sizeof s->reason,
-                 "the file has no metric names, and ids are not trusted");
-        return;
-    }
-    for (const struct nsys_name *n = info->nsys; n->name; n++) {
-        struct nsys_raw *rows[NSYS_PARTS_MAX];
-        size_t count = find_rows(g, n, rows);
-        for (size_t i = 0; i < count; i++) {
-            /* names without a unit (nsys up to 2023.2) are known by the catalogue alone */
-            rows[i]->percent = info->unit == UNIT_RATIO;
-            rows[i]->clock = info->unit == UNIT_HERTZ;
-            if (!usable(rows[i], s->reason, sizeof s->reason)) {
-                s->state = VALUE_FAILED;
-                return;
-            }
-        }
-        for (size_t i = 0; i < count; i++)
-            add_part(s, index, rows[i], n->scale);
-        if (count) {
-            s->state = n->suspect ? VALUE_SUSPECT : VALUE_OK;
-            snprintf(s->reason, sizeof s->reason, "%s", n->suspect ? n->suspect : "");
+    for (const struct nsys_name *n = info->nsys; n->name; n++)
+        if (plan_name(g, s, index, n))
             return;
-        }
-    }
     snprintf(s->reason, sizeof s->reason, "not in the metric set that was captured");
 }
 
-static void plan_extra(struct nsys_series *s, int index, struct nsys_raw *r)
+static void plan_extra(struct nsys_series *s, int index, struct nsys_file_metric *m)
 {
+    enum nsys_meaning means = meaning_of_name(m->name);
     s->metric = METRIC_NONE;
     s->unit = UNIT_COUNT; /* the name has the unit */
-    snprintf(s->name, sizeof s->name, "%s", r->name);
-    if (!usable(r, s->reason, sizeof s->reason)) {
-        no_data(s, VALUE_FAILED);
+    snprintf(s->name, sizeof s->name, "%s", m->name);
+    s->state = VALUE_FAILED;
+    if (!usable(m, means, s->reason, sizeof s->reason))
         return;
-    }
+    bind(s, index, m, means, 1);
     s->state = VALUE_OK;
-    add_part(s, index, r, 1);
-    s->resolution = r->percent ? 1 : 0;
+    s->resolution = means == MEANS_PERCENT ? 1 : 0;
 }
 
 enum status nsys_series_plan(struct nsys_gpu *g, enum nsys_names_from from, bool all,
                              struct error *err)
 {
-    struct nsys_series *list = calloc(METRIC_COUNT + (all ? g->n_raw : 0), sizeof *list);
+    struct nsys_series *list = calloc(METRIC_COUNT + (all ? g->n_metrics : 0), sizeof *list);
     if (!list)
         return fail(err, ERR_NOMEM, 0, "out of memory");
     size_t n = 0;
@@ -150,9 +192,9 @@ enum status nsys_series_plan(struct nsys_gpu *g, enum nsys_names_from from, bool
         plan_metric(g, s, (int)n, from);
         n++;
     }
-    for (size_t i = 0; all && i < g->n_raw; i++)
-        if (g->raw[i].target < 0) {
-            plan_extra(&list[n], (int)n, &g->raw[i]);
+    for (size_t i = 0; all && i < g->n_metrics; i++)
+        if (g->metrics[i].series < 0) {
+            plan_extra(&list[n], (int)n, &g->metrics[i]);
             n++;
         }
     g->series = list;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A look at the beginning of GPU_METRICS: which GPUs, and at what distance they were sampled. */
+/* Which GPUs an export has: a look at the first rows of GPU_METRICS and at the table of names. */
 #ifndef SMEFF_SOURCE_NSYS_SURVEY_H
 #define SMEFF_SOURCE_NSYS_SURVEY_H
 
@@ -8,7 +8,8 @@
 struct nsys_survey {
     struct nsys_gpu *gpus; /* owned, ascending typeId: those of the first rows and of the names */
     size_t n_gpus;
-    uint64_t rows; /* rows looked at */
+    uint64_t rows;    /* rows looked at */
+    int64_t first_ns; /* the earliest time in them */
 };
 
 enum status nsys_survey_read(sqlite3 *db, struct nsys_survey *out, struct error *err);
