@@ -6,35 +6,17 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "collect/crosscheck.h"
+#include "collect/feed.h"
 #include "collect/notes.h"
-#include "collect/tally.h"
-
-/* One series of one source on one GPU, with all that arrived for it. */
-struct series {
-    int metric;
-    enum unit unit;
-    enum value_state state;
-    char *name, *counter, *reason; /* owned */
-    double resolution;
-    struct tally tally;
-    uint64_t above_one; /* samples of a ratio above 1 */
-    uint64_t idle;      /* samples of a ratio that show no work */
-};
-
-/* What one source says of one GPU. */
-struct feed {
-    unsigned gpu;
-    enum source_id source;
-    double rate_hz;
-    struct series *series;
-    size_t n_series;
-    uint64_t samples, gaps;
-    int64_t t0_ns, t1_ns, covered_ns, longest_gap_ns;
-};
 
 struct identity {
     unsigned index;
     char name[96], uuid[64], chip[32], pci_bus[32];
+    struct crosscheck check;
+    struct snapshot_process *processes; /* owned */
+    size_t n_processes;
+    bool processes_known;
 };
 
 struct collector {
@@ -55,21 +37,6 @@ enum status collector_create(struct collector **out, struct error *err)
     return OK;
 }
 
-static void series_fini(struct series *s)
-{
-    free(s->name);
-    free(s->counter);
-    free(s->reason);
-    tally_fini(&s->tally);
-}
-
-static void feed_fini(struct feed *f)
-{
-    for (size_t i = 0; i < f->n_series; i++)
-        series_fini(&f->series[i]);
-    free(f->series);
-}
-
 void collector_destroy(struct collector *c)
 {
     if (!c)
@@ -77,6 +44,8 @@ void collector_destroy(struct collector *c)
     for (size_t i = 0; i < c->n_feeds; i++)
         feed_fini(&c->feeds[i]);
     free(c->feeds);
+    for (size_t i = 0; i < c->n_gpus; i++)
+        free(c->gpus[i].processes);
     free(c->gpus);
     notes_fini(&c->notes);
     free(c);
@@ -100,21 +69,59 @@ static void copy(char *dst, size_t size, const char *src)
     str_clean(dst, size, src ? src : "", src ? strlen(src) : 0);
 }
 
+static struct identity *find_gpu(struct collector *c, unsigned index)
+{
+    for (size_t i = 0; i < c->n_gpus; i++)
+        if (c->gpus[i].index == index)
+            return &c->gpus[i];
+    return NULL;
+}
+
+/* Several sources name a GPU, and not each knows everything. */
+static void merge(char *dst, size_t size, const char *src)
+{
+    if (src && *src)
+        copy(dst, size, src);
+}
+
 static enum status take_gpu(struct collector *c, const struct event_gpu *ev, struct error *err)
 {
-    struct identity *g = NULL;
-    for (size_t i = 0; i < c->n_gpus; i++)
-        if (c->gpus[i].index == ev->gpu)
-            g = &c->gpus[i];
+    struct identity *g = find_gpu(c, ev->gpu);
     if (!g)
         g = append((void **)&c->gpus, &c->n_gpus, sizeof *g);
     if (!g)
         return fail(err, ERR_NOMEM, 0, "out of memory");
+    if (g->uuid[0] && ev->uuid[0] && strcmp(g->uuid, ev->uuid) != 0)
+        return fail(err, ERR_BAD_INPUT, 0,
+                    "two sources count GPUs differently: GPU %u is %s and %s", ev->gpu, g->uuid,
+                    ev->uuid);
     g->index = ev->gpu;
-    copy(g->name, sizeof g->name, ev->name);
-    copy(g->uuid, sizeof g->uuid, ev->uuid);
-    copy(g->chip, sizeof g->chip, ev->chip);
-    copy(g->pci_bus, sizeof g->pci_bus, ev->pci_bus);
+    merge(g->name, sizeof g->name, ev->name);
+    merge(g->uuid, sizeof g->uuid, ev->uuid);
+    merge(g->chip, sizeof g->chip, ev->chip);
+    merge(g->pci_bus, sizeof g->pci_bus, ev->pci_bus);
+    return OK;
+}
+
+static enum status take_processes(struct collector *c, const struct event_processes *ev,
+                                  struct error *err)
+{
+    struct identity *g = find_gpu(c, ev->gpu);
+    if (!g)
+        return OK;
+    struct snapshot_process *list = calloc(ev->n ? ev->n : 1, sizeof *list);
+    if (!list)
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    for (size_t i = 0; i < ev->n; i++) {
+        list[i].pid = ev->list[i].pid;
+        list[i].gpu_memory_bytes = ev->list[i].gpu_memory_bytes;
+        list[i].sm_utilization = ev->list[i].sm_utilization;
+        copy(list[i].name, sizeof list[i].name, ev->list[i].name);
+    }
+    free(g->processes);
+    g->processes = list;
+    g->n_processes = ev->n;
+    g->processes_known = true;
     return OK;
 }
 
@@ -126,79 +133,32 @@ static struct feed *find_feed(struct collector *c, unsigned gpu, enum source_id 
     return NULL;
 }
 
-static bool set_text(char **dst, const char *src)
-{
-    size_t size = 3 * strlen(src) + 1; /* cleaning turns a byte into three at most */
-    char *text = malloc(size);
-    if (!text)
-        return false;
-    str_clean(text, size, src, strlen(src));
-    free(*dst);
-    *dst = text;
-    return true;
-}
-
-static bool series_set(struct series *s, const struct plan_series *p)
-{
-    s->metric = p->metric;
-    s->unit = p->unit;
-    s->state = p->state;
-    s->resolution = p->resolution;
-    return set_text(&s->name, p->name) && set_text(&s->counter, p->counter) &&
-           set_text(&s->reason, p->reason);
-}
-
-/* A first plan makes the feed; a later one may only change states and reasons. */
 static enum status take_plan(struct collector *c, const struct event_plan *ev, struct error *err)
 {
     struct feed *f = find_feed(c, ev->gpu, ev->source);
-    if (f && f->n_series != ev->n)
-        return fail(err, ERR_BAD_INPUT, 0, "a later plan of GPU %u has %zu series instead of %zu",
-                    ev->gpu, ev->n, f->n_series);
     if (!f) {
         f = append((void **)&c->feeds, &c->n_feeds, sizeof *f);
         if (!f)
             return fail(err, ERR_NOMEM, 0, "out of memory");
         f->gpu = ev->gpu;
         f->source = ev->source;
-        f->series = calloc(ev->n ? ev->n : 1, sizeof *f->series);
-        if (!f->series)
-            return fail(err, ERR_NOMEM, 0, "out of memory");
-        f->n_series = ev->n;
-        for (size_t i = 0; i < ev->n; i++)
-            tally_init(&f->series[i].tally);
     }
-    f->rate_hz = ev->rate_hz;
-    for (size_t i = 0; i < ev->n; i++)
-        if (!series_set(&f->series[i], &ev->series[i]))
-            return fail(err, ERR_NOMEM, 0, "out of memory");
-    return OK;
+    return feed_plan(f, ev, err);
 }
 
-/* Coverage: which share of the wall time was really measured, and where it broke. */
-static void take_time(struct feed *f, int64_t t0_ns, int64_t t1_ns)
+/* Both sources of the cross-check, at the same time. */
+static void cross_check(struct collector *c, const struct feed *f, const struct event_samples *ev)
 {
-    if (f->samples == 0)
-        f->t0_ns = t0_ns;
-    else if (t0_ns > f->t1_ns) {
-        f->gaps++;
-        if (t0_ns - f->t1_ns > f->longest_gap_ns)
-            f->longest_gap_ns = t0_ns - f->t1_ns;
-    }
-    f->samples++;
-    f->covered_ns += t1_ns - t0_ns;
-    f->t1_ns = t1_ns;
-}
-
-static void take_values(struct series *s, const double *values, size_t n)
-{
-    double idle = s->resolution > SNAPSHOT_IDLE_SHARE ? s->resolution : SNAPSHOT_IDLE_SHARE;
-    for (size_t i = 0; i < n; i++) {
-        tally_add(&s->tally, values[i]);
-        s->above_one += s->unit == UNIT_RATIO && values[i] > 1;
-        /* a little slack: four rows of 0.01 add up to a sum that is not the double 0.04 */
-        s->idle += s->unit == UNIT_RATIO && isfinite(values[i]) && values[i] <= idle + 1e-9;
-    }
+    struct identity *g = find_gpu(c, ev->gpu);
+    int metric_of[METRIC_COUNT];
+    if (!g || ev->columns > METRIC_COUNT || ev->n == 0)
+        return;
+    for (size_t col = 0; col < ev->columns; col++)
+        metric_of[col] = f->series[ev->series[col]].metric;
+    if (ev->source == SOURCE_PM)
+        crosscheck_pm(&g->check, ev, metric_of);
+    else if (ev->source == SOURCE_GPM)
+        crosscheck_gpm(&g->check, ev, metric_of);
 }
 
 static enum status take_samples(struct collector *c, const struct event_samples *ev,
@@ -207,16 +167,10 @@ static enum status take_samples(struct collector *c, const struct event_samples 
     struct feed *f = find_feed(c, ev->gpu, ev->source);
     if (!f)
         return fail(err, ERR_BAD_INPUT, 0, "samples of GPU %u before its plan", ev->gpu);
-    for (size_t i = 0; i < ev->n; i++)
-        take_time(f, ev->t0_ns[i], ev->t1_ns[i]);
-    for (size_t col = 0; col < ev->columns; col++) {
-        if (ev->series[col] >= f->n_series)
-            return fail(err, ERR_BAD_INPUT, 0, "samples of a series that the plan of GPU %u lacks",
-                        ev->gpu);
-        struct series *s = &f->series[ev->series[col]];
-        take_values(s, ev->values + col * ev->stride, ev->n);
-    }
-    return OK;
+    enum status st = feed_samples(f, ev, err);
+    if (!st)
+        cross_check(c, f, ev);
+    return st;
 }
 
 static enum status take(void *self, const struct event *ev, struct error *err)
@@ -236,6 +190,7 @@ static enum status take(void *self, const struct event *ev, struct error *err)
     case EVENT_NOTE:
         return notes_add(&c->notes, &ev->u.note, err);
     case EVENT_PROCESSES:
+        return take_processes(c, &ev->u.processes, err);
     case EVENT_BEAT:
     case EVENT_END:
         return OK;
@@ -248,48 +203,28 @@ struct event_sink collector_sink(struct collector *c)
     return (struct event_sink){take, c};
 }
 
-static const struct metric_stats no_stats = {
-    .min = NAN, .p05 = NAN, .p50 = NAN, .p95 = NAN, .max = NAN, .idle_share = NAN};
-
-static void stats_of(const struct feed *f, const struct series *s, struct metric_stats *out)
+/* Whose number is taken when several have one: the finer source. */
+static int rank(enum source_id source)
 {
-    *out = no_stats;
-    copy(out->counter, sizeof out->counter, s->counter);
-    out->samples = s->tally.count;
-    out->resolution = s->resolution;
-    enum value_state state = s->state;
-    if (state != VALUE_OK && state != VALUE_SUSPECT) {
-        value_set_state(&out->value, f->source, state, "%s", s->reason);
-        return;
+    switch (source) {
+    case SOURCE_PM:
+        return 4;
+    case SOURCE_NSYS:
+        return 3;
+    case SOURCE_GPM:
+        return 2;
+    default:
+        return source == SOURCE_NONE ? 0 : 1;
     }
-    if (s->tally.count == 0) {
-        value_set_state(&out->value, f->source, VALUE_FAILED, "no usable sample%s%s",
-                        s->reason[0] ? ": " : "", s->reason);
-        return;
-    }
-    value_set(&out->value, f->source, f->t1_ns, tally_mean(&s->tally));
-    out->min = s->tally.min;
-    out->p05 = tally_quantile(&s->tally, 0.05);
-    out->p50 = tally_quantile(&s->tally, 0.50);
-    out->p95 = tally_quantile(&s->tally, 0.95);
-    out->max = s->tally.max;
-    if (s->unit == UNIT_RATIO)
-        out->idle_share = (double)s->idle / (double)s->tally.count;
-    /* A share above 1 cannot be true, whatever the source thinks of it. */
-    if (s->above_one)
-        value_set_state(&out->value, f->source, VALUE_SUSPECT,
-                        "%llu of %llu samples above 100 %%%s%s", (unsigned long long)s->above_one,
-                        (unsigned long long)s->tally.count, s->reason[0] ? "; " : "", s->reason);
-    else if (state == VALUE_SUSPECT)
-        value_set_state(&out->value, f->source, state, "%s", s->reason);
 }
 
-/* Of two sources for one metric: one with a number wins, then the one that came first. */
+/* Of two sources for one metric: one with a number wins, then the finer one. */
 static bool better(const struct metric_stats *candidate, const struct metric_stats *have)
 {
-    if (have->value.source == SOURCE_NONE)
-        return true;
-    return value_has_number(&candidate->value) && !value_has_number(&have->value);
+    bool number = value_has_number(&candidate->value), had = value_has_number(&have->value);
+    if (have->value.source == SOURCE_NONE || number != had)
+        return have->value.source == SOURCE_NONE || number;
+    return rank(candidate->value.source) > rank(have->value.source);
 }
 
 static enum status add_feed(struct gpu_snapshot *g, const struct feed *f, struct error *err)
@@ -308,11 +243,11 @@ static enum status add_feed(struct gpu_snapshot *g, const struct feed *f, struct
         if (s->metric == METRIC_NONE) {
             struct extra_stats *x = &g->extras[g->n_extras++];
             copy(x->name, sizeof x->name, s->name);
-            stats_of(f, s, &x->stats);
+            feed_stats(f, s, &x->stats);
             continue;
         }
         struct metric_stats stats;
-        stats_of(f, s, &stats);
+        feed_stats(f, s, &stats);
         if (better(&stats, &g->metrics[s->metric]))
             g->metrics[s->metric] = stats;
     }
@@ -332,6 +267,34 @@ static void set_window(struct gpu_snapshot *g, const struct feed *f)
     g->coverage = f->t1_ns > f->t0_ns ? (double)f->covered_ns / (double)(f->t1_ns - f->t0_ns) : NAN;
 }
 
+/* Neither number is believed when the two sources disagree. */
+static void apply_cross_check(struct gpu_snapshot *g, const struct crosscheck *check)
+{
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        struct value *v = &g->metrics[m].value;
+        double pm, gpm, seconds;
+        if (v->state != VALUE_OK ||
+            !crosscheck_disagrees(check, (enum metric)m, &pm, &gpm, &seconds))
+            continue;
+        value_set_state(v, v->source, VALUE_SUSPECT,
+                        "PM sampling reads %.1f %%, GPM %.1f %% over the same %.0f s", 100 * pm,
+                        100 * gpm, seconds);
+    }
+}
+
+static enum status copy_processes(struct gpu_snapshot *g, const struct identity *identity,
+                                  struct error *err)
+{
+    g->processes_known = identity->processes_known;
+    g->processes = calloc(identity->n_processes + 1, sizeof *g->processes);
+    if (!g->processes)
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    if (identity->n_processes)
+        memcpy(g->processes, identity->processes, identity->n_processes * sizeof *g->processes);
+    g->n_processes = identity->n_processes;
+    return OK;
+}
+
 static void init_gpu(struct gpu_snapshot *g, const struct identity *identity)
 {
     g->index = identity->index;
@@ -348,18 +311,21 @@ static void init_gpu(struct gpu_snapshot *g, const struct identity *identity)
 }
 
 /* All that the sources say of one GPU. */
-static enum status fill_gpu(const struct collector *c, struct gpu_snapshot *g, struct error *err)
+static enum status fill_gpu(const struct collector *c, const struct identity *identity,
+                            struct gpu_snapshot *g, struct error *err)
 {
     enum status st = OK;
     for (size_t k = 0; !st && k < c->n_feeds; k++) {
         const struct feed *f = &c->feeds[k];
         if (f->gpu != g->index)
             continue;
-        if (g->backend == SOURCE_NONE)
+        bool finer = rank(f->source) > rank(g->backend);
+        if (g->backend == SOURCE_NONE || (f->samples && (finer || g->samples == 0)))
             set_window(g, f);
         st = add_feed(g, f, err);
     }
-    return st;
+    apply_cross_check(g, &identity->check);
+    return st ? st : copy_processes(g, identity, err);
 }
 
 enum status collector_snapshot(struct collector *c, struct snapshot **out, struct error *err)
@@ -379,7 +345,7 @@ enum status collector_snapshot(struct collector *c, struct snapshot **out, struc
     s->n_gpus = c->n_gpus;
     for (size_t i = 0; i < c->n_gpus; i++) {
         init_gpu(&s->gpus[i], &c->gpus[i]);
-        enum status st = fill_gpu(c, &s->gpus[i], err);
+        enum status st = fill_gpu(c, &c->gpus[i], &s->gpus[i], err);
         if (st) {
             snapshot_destroy(s);
             return st;

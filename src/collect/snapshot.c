@@ -7,8 +7,10 @@ void snapshot_destroy(struct snapshot *s)
 {
     if (!s)
         return;
-    for (size_t i = 0; i < s->n_gpus; i++)
+    for (size_t i = 0; i < s->n_gpus; i++) {
         free(s->gpus[i].extras);
+        free(s->gpus[i].processes);
+    }
     free(s->gpus);
     free(s->notes);
     free(s);

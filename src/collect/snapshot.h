@@ -36,6 +36,12 @@ struct extra_stats {
     struct metric_stats stats;
 };
 
+struct snapshot_process {
+    int64_t pid;
+    char name[64];                           /* "" = not known */
+    double gpu_memory_bytes, sm_utilization; /* NaN = the driver does not tell */
+};
+
 struct gpu_snapshot {
     unsigned index;
     char name[96], uuid[64], chip[32], pci_bus[32]; /* "" = not known */
@@ -49,6 +55,9 @@ struct gpu_snapshot {
     struct metric_stats metrics[METRIC_COUNT];
     struct extra_stats *extras;
     size_t n_extras;
+    struct snapshot_process *processes;
+    size_t n_processes;
+    bool processes_known; /* false: not asked, or the driver does not tell */
 };
 
 struct snapshot_note {

@@ -106,6 +106,21 @@ static json_t *extras_json(const struct gpu_snapshot *g)
     return o;
 }
 
+static json_t *processes_json(const struct gpu_snapshot *g)
+{
+    if (!g->processes_known)
+        return json_null();
+    json_t *a = json_array();
+    for (size_t i = 0; a && i < g->n_processes; i++) {
+        const struct snapshot_process *p = &g->processes[i];
+        json_array_append_new(a, json_pack("{s:I, s:o, s:o, s:o}", "pid", (json_int_t)p->pid,
+                                           "name", text_or_null(p->name), "gpu_memory",
+                                           number(p->gpu_memory_bytes), "sm_utilization",
+                                           number(p->sm_utilization)));
+    }
+    return a;
+}
+
 static json_t *gpu_json(const struct gpu_snapshot *g)
 {
     json_t *source =
@@ -123,7 +138,7 @@ static json_t *gpu_json(const struct gpu_snapshot *g)
     if (g->n_extras)
         json_object_set_new(o, "other_metrics", extras_json(g));
     json_object_set_new(o, "verdict", verdict_json(g));
-    json_object_set_new(o, "processes", json_null());
+    json_object_set_new(o, "processes", processes_json(g));
     return o;
 }
 

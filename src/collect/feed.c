@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/feed.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+static void series_fini(struct series *s)
+{
+    free(s->name);
+    free(s->counter);
+    free(s->reason);
+    tally_fini(&s->tally);
+}
+
+void feed_fini(struct feed *f)
+{
+    for (size_t i = 0; i < f->n_series; i++)
+        series_fini(&f->series[i]);
+    free(f->series);
+    *f = (struct feed){0};
+}
+
+static bool set_text(char **dst, const char *src)
+{
+    size_t size = 3 * strlen(src) + 1; /* cleaning turns a byte into three at most */
+    char *text = malloc(size);
+    if (!text)
+        return false;
+    str_clean(text, size, src, strlen(src));
+    free(*dst);
+    *dst = text;
+    return true;
+}
+
+static bool series_set(struct series *s, const struct plan_series *p)
+{
+    s->metric = p->metric;
+    s->unit = p->unit;
+    s->state = p->state;
+    s->resolution = p->resolution;
+    return set_text(&s->name, p->name) && set_text(&s->counter, p->counter) &&
+           set_text(&s->reason, p->reason);
+}
+
+static enum status make_series(struct feed *f, const struct event_plan *ev, struct error *err)
+{
+    f->series = calloc(ev->n ? ev->n : 1, sizeof *f->series);
+    if (!f->series)
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    f->n_series = ev->n;
+    for (size_t i = 0; i < ev->n; i++)
+        tally_init(&f->series[i].tally);
+    return OK;
+}
+
+enum status feed_plan(struct feed *f, const struct event_plan *ev, struct error *err)
+{
+    if (f->series && f->n_series != ev->n)
+        return fail(err, ERR_BAD_INPUT, 0, "a later plan of GPU %u has %zu series instead of %zu",
+                    ev->gpu, ev->n, f->n_series);
+    enum status st = f->series ? OK : make_series(f, ev, err);
+    if (st)
+        return st;
+    f->rate_hz = ev->rate_hz;
+    for (size_t i = 0; i < ev->n; i++)
+        if (!series_set(&f->series[i], &ev->series[i]))
+            return fail(err, ERR_NOMEM, 0, "out of memory");
+    return OK;
+}
+
+/* Coverage: which share of the wall time was really measured, and where it broke. */
+static void take_time(struct feed *f, int64_t t0_ns, int64_t t1_ns)
+{
+    if (f->samples == 0)
+        f->t0_ns = t0_ns;
+    else if (t0_ns > f->t1_ns) {
+        f->gaps++;
+        if (t0_ns - f->t1_ns > f->longest_gap_ns)
+            f->longest_gap_ns = t0_ns - f->t1_ns;
+    }
+    f->samples++;
+    f->covered_ns += t1_ns - t0_ns;
+    f->t1_ns = t1_ns;
+}
+
+static void take_values(struct series *s, const double *values, size_t n)
+{
+    double idle = s->resolution > SNAPSHOT_IDLE_SHARE ? s->resolution : SNAPSHOT_IDLE_SHARE;
+    for (size_t i = 0; i < n; i++) {
+        tally_add(&s->tally, values[i]);
+        s->above_one += s->unit == UNIT_RATIO && values[i] > 1;
+        /* a little slack: four rows of 0.01 add up to a sum that is not the double 0.04 */
+        s->idle += s->unit == UNIT_RATIO && isfinite(values[i]) && values[i] <= idle + 1e-9;
+    }
+}
+
+enum status feed_samples(struct feed *f, const struct event_samples *ev, struct error *err)
+{
+    for (size_t i = 0; i < ev->n; i++)
+        take_time(f, ev->t0_ns[i], ev->t1_ns[i]);
+    for (size_t col = 0; col < ev->columns; col++) {
+        if (ev->series[col] >= f->n_series)
+            return fail(err, ERR_BAD_INPUT, 0, "samples of a series that the plan of GPU %u lacks",
+                        ev->gpu);
+        struct series *s = &f->series[ev->series[col]];
+        take_values(s, ev->values + col * ev->stride, ev->n);
+    }
+    return OK;
+}
+
+const struct metric_stats no_stats = {
+    .min = NAN, .p05 = NAN, .p50 = NAN, .p95 = NAN, .max = NAN, .idle_share = NAN};
+
+/* Of energy the window's increase is meant: joules used in it, not since the driver started. */
+static bool is_increase(const struct series *s)
+{
+    return s->unit == UNIT_JOULES && s->metric != METRIC_NONE &&
+           metric_info((enum metric)s->metric)->kind == KIND_COUNTER;
+}
+
+static void increase_stats(const struct feed *f, const struct series *s, struct metric_stats *out)
+{
+    if (s->tally.count < 2)
+        value_set_state(&out->value, f->source, VALUE_WARMING, "an increase takes two readings");
+    else
+        value_set(&out->value, f->source, f->t1_ns, s->tally.max - s->tally.min);
+}
+
+void feed_stats(const struct feed *f, const struct series *s, struct metric_stats *out)
+{
+    *out = no_stats;
+    str_clean(out->counter, sizeof out->counter, s->counter, strlen(s->counter));
+    out->samples = s->tally.count;
+    out->resolution = s->resolution;
+    enum value_state state = s->state;
+    if (state != VALUE_OK && state != VALUE_SUSPECT) {
+        value_set_state(&out->value, f->source, state, "%s", s->reason);
+        return;
+    }
+    if (s->tally.count == 0) {
+        value_set_state(&out->value, f->source, VALUE_FAILED, "no usable sample%s%s",
+                        s->reason[0] ? ": " : "", s->reason);
+        return;
+    }
+    if (is_increase(s)) {
+        increase_stats(f, s, out);
+        return;
+    }
+    value_set(&out->value, f->source, f->t1_ns, tally_mean(&s->tally));
+    out->min = s->tally.min;
+    out->p05 = tally_quantile(&s->tally, 0.05);
+    out->p50 = tally_quantile(&s->tally, 0.50);
+    out->p95 = tally_quantile(&s->tally, 0.95);
+    out->max = s->tally.max;
+    if (s->unit == UNIT_RATIO)
+        out->idle_share = (double)s->idle / (double)s->tally.count;
+    /* A share above 1 cannot be true, whatever the source thinks of it. */
+    if (s->above_one)
+        value_set_state(&out->value, f->source, VALUE_SUSPECT,
+                        "%llu of %llu samples above 100 %%%s%s", (unsigned long long)s->above_one,
+                        (unsigned long long)s->tally.count, s->reason[0] ? "; " : "", s->reason);
+    else if (state == VALUE_SUSPECT)
+        value_set_state(&out->value, f->source, state, "%s", s->reason);
+}

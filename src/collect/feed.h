@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* What one source says of one GPU: its plan, and the statistics of all that arrived. */
+#ifndef SMEFF_COLLECT_FEED_H
+#define SMEFF_COLLECT_FEED_H
+
+#include "collect/snapshot.h"
+#include "collect/tally.h"
+
+struct series {
+    int metric;
+    enum unit unit;
+    enum value_state state;
+    char *name, *counter, *reason; /* owned */
+    double resolution;
+    struct tally tally;
+    uint64_t above_one; /* samples of a ratio above 1 */
+    uint64_t idle;      /* samples of a ratio that show no work */
+};
+
+struct feed {
+    unsigned gpu;
+    enum source_id source;
+    double rate_hz;
+    struct series *series;
+    size_t n_series;
+    uint64_t samples, gaps;
+    int64_t t0_ns, t1_ns, covered_ns, longest_gap_ns;
+};
+
+void feed_fini(struct feed *f); /* accepts a zeroed one */
+
+/* A first plan makes the series; a later one may only change states, reasons and the rate. */
+enum status feed_plan(struct feed *f, const struct event_plan *ev, struct error *err);
+enum status feed_samples(struct feed *f, const struct event_samples *ev, struct error *err);
+
+/* The statistics of one series as a snapshot has them. */
+void feed_stats(const struct feed *f, const struct series *s, struct metric_stats *out);
+
+/* Statistics without a number in them. */
+extern const struct metric_stats no_stats;
+
+#endif
