@@ -92,6 +92,8 @@ static void take_values(struct series *s, const double *values, size_t n)
     for (size_t i = 0; i < n; i++) {
         tally_add(&s->tally, values[i]);
         s->above_one += s->unit == UNIT_RATIO && values[i] > 1;
+        if (s->unit == UNIT_FLAGS && values[i] > 0 && values[i] < 9007199254740992.0)
+            s->flags |= (uint64_t)values[i];
         /* a little slack: four rows of 0.01 add up to a sum that is not the double 0.04 */
         s->idle += s->unit == UNIT_RATIO && isfinite(values[i]) && values[i] <= idle + 1e-9;
     }
@@ -147,6 +149,10 @@ void feed_stats(const struct feed *f, const struct series *s, struct metric_stat
     }
     if (is_increase(s)) {
         increase_stats(f, s, out);
+        return;
+    }
+    if (s->unit == UNIT_FLAGS) { /* a mean of bit masks would be nonsense: what was set at all */
+        value_set(&out->value, f->source, f->t1_ns, (double)s->flags);
         return;
     }
     value_set(&out->value, f->source, f->t1_ns, tally_mean(&s->tally));

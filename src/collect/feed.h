@@ -15,6 +15,7 @@ struct series {
     struct tally tally;
     uint64_t above_one; /* samples of a ratio above 1 */
     uint64_t idle;      /* samples of a ratio that show no work */
+    uint64_t flags;     /* of UNIT_FLAGS: every bit that was set in some sample */
 };
 
 struct feed {

@@ -28,7 +28,7 @@ static bool append(char *dst, size_t size, const char *word)
     return true;
 }
 
-const char *nvml_throttle_words(uint64_t bits, char *dst, size_t size)
+const char *throttle_words(uint64_t bits, char *dst, size_t size)
 {
     dst[0] = '\0';
     if (bits == 0)

@@ -11,6 +11,6 @@ enum { THROTTLE_TEXT_SIZE = 200 }; /* holds all reasons at once */
 /* Writes what holds the clocks down ("power limit, heat (driver)"), "none" for 0, a bit that is
  * not known as "0x200". A text that does not fit ends with the last whole reason. Returns dst,
  * which has at least one byte. bits: of NVML's nvmlDeviceGetCurrentClocksEventReasons. */
-const char *nvml_throttle_words(uint64_t bits, char *dst, size_t size);
+const char *throttle_words(uint64_t bits, char *dst, size_t size);
 
 #endif

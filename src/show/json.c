@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "metric/throttle.h"
 
 /* jansson steals references here, and NULL from a failed allocation makes the whole pack fail, so
  * that one check at the end is enough. */
@@ -88,8 +89,15 @@ static json_t *metrics_json(const struct gpu_snapshot *g)
     json_t *o = json_object();
     for (int m = 0; o && m < METRIC_COUNT; m++) {
         const struct metric_info *info = metric_info((enum metric)m);
-        if (info->scope == SCOPE_GPU)
-            json_object_set_new(o, info->key, stats_json(&g->metrics[m], unit_name(info->unit)));
+        if (info->scope != SCOPE_GPU)
+            continue;
+        json_t *stats = stats_json(&g->metrics[m], unit_name(info->unit));
+        if (info->unit == UNIT_FLAGS && value_has_number(&g->metrics[m].value)) {
+            char words[THROTTLE_TEXT_SIZE];
+            throttle_words((uint64_t)g->metrics[m].value.v, words, sizeof words);
+            json_object_set_new(stats, "words", json_string(words));
+        }
+        json_object_set_new(o, info->key, stats);
     }
     return o;
 }

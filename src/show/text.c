@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "metric/throttle.h"
 #include "show/wrap.h"
 
 enum { LABEL_COLUMNS = 20, NUMBER_COLUMNS = 10, BAR_COLUMNS = 20, CELL = 32 };
@@ -98,6 +99,11 @@ static void put_row(struct buf *out, const struct show_style *style, const char 
     double mean_step = finer ? s->resolution / 10 : s->resolution;
     buf_puts(out, "  ");
     put_cell(out, label, LABEL_COLUMNS);
+    if (unit == UNIT_FLAGS) { /* the only flags are what holds the clocks down */
+        char words[THROTTLE_TEXT_SIZE];
+        put_wrapped(out, style, "  ", throttle_words((uint64_t)s->value.v, words, sizeof words));
+        return;
+    }
     put_number(out, style, unit, s->value.v, mean_step);
     if (l.min_max)
         put_number(out, style, unit, s->min, s->resolution);

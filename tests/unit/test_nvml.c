@@ -1005,16 +1005,16 @@ static void test_throttle_words(void **state)
 {
     (void)state;
     char text[THROTTLE_TEXT_SIZE];
-    assert_string_equal(nvml_throttle_words(0, text, sizeof text), "none");
-    assert_string_equal(nvml_throttle_words(0x24, text, sizeof text), "power limit, heat (driver)");
-    assert_string_equal(nvml_throttle_words(0x1FF, text, sizeof text),
+    assert_string_equal(throttle_words(0, text, sizeof text), "none");
+    assert_string_equal(throttle_words(0x24, text, sizeof text), "power limit, heat (driver)");
+    assert_string_equal(throttle_words(0x1FF, text, sizeof text),
                         "idle, clocks set by an administrator, power limit, hardware slowdown, "
                         "sync boost, heat (driver), heat (hardware), external power brake, "
                         "display clock");
-    assert_string_equal(nvml_throttle_words(0x8000000000000201, text, sizeof text),
+    assert_string_equal(throttle_words(0x8000000000000201, text, sizeof text),
                         "idle, 0x200, 0x8000000000000000");
-    assert_string_equal(nvml_throttle_words(0x24, text, 20), "power limit");
-    assert_string_equal(nvml_throttle_words(0x24, text, 1), "");
+    assert_string_equal(throttle_words(0x24, text, 20), "power limit");
+    assert_string_equal(throttle_words(0x24, text, 1), "");
 }
 
 #define TEST(f)       cmocka_unit_test_setup(f, reset)
