@@ -101,7 +101,8 @@ static void put_row(struct buf *out, const struct show_style *style, const char 
     put_cell(out, label, LABEL_COLUMNS);
     if (unit == UNIT_FLAGS) { /* the only flags are what holds the clocks down */
         char words[THROTTLE_TEXT_SIZE];
-        put_wrapped(out, style, "  ", throttle_words((uint64_t)s->value.v, words, sizeof words));
+        throttle_words((uint64_t)s->value.v, words, sizeof words);
+        wrap_words(out, style, "  ", words);
         return;
     }
     put_number(out, style, unit, s->value.v, mean_step);
