@@ -263,7 +263,7 @@ static int chip_metrics(const struct options *o, int argc, char **argv)
     }
     for (int m = 0; argc == 0 && m < METRIC_COUNT; m++)
         answer.wanted[m] = true;
-    if (!o->chip || strlen(o->chip) >= sizeof answer.chip)
+    if (!o->chip || !*o->chip || strlen(o->chip) >= sizeof answer.chip)
         return usage_error(&command_chip_metrics, "--chip is a name such as GB202");
     for (size_t i = 0; o->chip[i]; i++) /* CUPTI knows them in capitals only */
         answer.chip[i] = (char)toupper((unsigned char)o->chip[i]);

@@ -51,7 +51,7 @@ enum option_bit {
 
 struct command {
     const char *name, *arguments;
-    const char *summary; /* NULL: not listed by --help */
+    const char *summary;           /* NULL: not listed by --help */
     const char *details, *example; /* for --help: paragraphs and one example */
     unsigned options;              /* OPTION() bits that it takes */
     int (*run)(const struct options *o, int argc,

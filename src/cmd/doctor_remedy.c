@@ -284,11 +284,13 @@ static void no_gpu(struct doctor_remedy *r, const struct doctor_facts *facts,
     bool loaded = facts->module || f->driver[0];
     if (f->none_asked_for)
         say(r, "gpu", "Ask for a GPU that is there (--gpu): %s.", nvml->reason);
-    else if (!loaded && facts->wsl)
+    else if (nvml->status == ERR_TIMEOUT) {
+        say(r, "driver", "The driver's library does not answer: the kernel's log may say why.");
+        command(r, "sudo dmesg | grep -iE 'nvrm|xid'");
+    } else if (!loaded && facts->wsl)
         say(r, "driver",
             "Under WSL the driver is that of Windows: install NVIDIA's driver there (525 or "
-            "newer), "
-            "and none here.");
+            "newer), and none here.");
     else if (facts->nodes == NODES_DENIED || nvml->status == ERR_PERMISSION)
         open_nodes(r, facts);
     else if (facts->container[0] && nvml->status != ERR_UNSUPPORTED)
@@ -299,7 +301,7 @@ static void no_gpu(struct doctor_remedy *r, const struct doctor_facts *facts,
             "metrics and smeff analyze work without one.)");
     else if (!loaded)
         install_driver(r, &facts->release);
-    else if (nvml->status == ERR_NOT_FOUND)
+    else if (nvml->status == ERR_NOT_FOUND || strstr(nvml->reason, "libnvidia-ml.so.1 not found"))
         say(r, "driver",
             "The driver's kernel module is loaded, but its library libnvidia-ml.so.1 is missing: "
             "install the driver's libraries in the same version (%s).",
@@ -377,12 +379,14 @@ bool doctor_has_counters(const struct doctor_findings *f)
 
 enum exit_code doctor_exit_code(const struct doctor_findings *f)
 {
-    const struct doctor_backend *pm = &f->backends[DOCTOR_PM], *gpm = &f->backends[DOCTOR_GPM];
+    const struct doctor_backend *pm = &f->backends[DOCTOR_PM], *gpm = &f->backends[DOCTOR_GPM],
+                                *nvml = &f->backends[DOCTOR_NVML];
     if (doctor_has_counters(f))
         return EXIT_CODE_OK;
     if (f->n_gpus == 0)
-        return f->backends[DOCTOR_NVML].status == ERR_PERMISSION ? EXIT_CODE_NO_PERMISSION
-                                                                 : EXIT_CODE_NO_GPU;
+        return nvml->status == ERR_PERMISSION ? EXIT_CODE_NO_PERMISSION
+               : nvml->status == ERR_TIMEOUT  ? EXIT_CODE_FAILURE
+                                              : EXIT_CODE_NO_GPU;
     if (pm->status == ERR_PERMISSION || gpm->status == ERR_PERMISSION)
         return EXIT_CODE_NO_PERMISSION;
     if (pm->status == ERR_BUSY || gpm->status == ERR_BUSY)

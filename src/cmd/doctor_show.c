@@ -47,6 +47,8 @@ static const char *verdict(const struct doctor_report *r)
         return "Hardware counters can be read here: by GPM, but not by PM sampling.";
     if (r->findings->none_asked_for)
         return "The GPU that was asked for is not here.";
+    if (r->findings->n_gpus == 0 && b[DOCTOR_NVML].status == ERR_TIMEOUT)
+        return "No hardware counters: the NVIDIA driver does not answer.";
     if (r->findings->n_gpus == 0 && r->code == EXIT_CODE_NO_PERMISSION)
         return "No hardware counters: you may not use the GPU.";
     if (r->findings->n_gpus == 0 && doctor_driver(r->facts, r->findings)[0])

@@ -33,6 +33,8 @@ static int run(const struct request *r, struct streaming *s)
     if (st)
         complain("%s", err.text);
     live_close(live);
+    struct event end = {.kind = EVENT_END, .u.end = {st, st ? err.text : ""}};
+    push(s, &end, NULL);
     return (int)exit_code_of(st);
 }
 

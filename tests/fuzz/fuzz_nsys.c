@@ -44,6 +44,20 @@ static void check(const struct snapshot *s)
     buf_fini(&out);
 }
 
+/* Reading must leave nothing beside the file. */
+static void check_folder(const char *path)
+{
+    static const char *const endings[] = {"-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        char name[80];
+        snprintf(name, sizeof name, "%s%s", path, endings[i]);
+        if (access(name, F_OK) == 0) {
+            unlink(name);
+            abort();
+        }
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     /* a real path: SQLite resolves links, so that a memfd cannot be opened by its /proc name */
@@ -62,5 +76,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(s);
     snapshot_destroy(s);
     unlink(path);
+    check_folder(path);
     return 0;
 }

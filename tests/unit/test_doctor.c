@@ -595,6 +595,22 @@ static void no_driver(void **state)
     has_command(0, "dmesg");
 }
 
+static void a_driver_that_hangs(void **state)
+{
+    (void)state;
+    struct buf out = BUF_INIT;
+    const struct show_style style = {.columns = 80};
+    machine("", "debian");
+    f.backends[DOCTOR_NVML] = (struct doctor_backend){.status = ERR_TIMEOUT, .reason = "no value"};
+    choose("driver");
+    has_command(0, "dmesg");
+    assert_int_equal(doctor_exit_code(&f), EXIT_CODE_FAILURE);
+    const struct doctor_report r = {&facts, &f, &remedy, EXIT_CODE_FAILURE};
+    doctor_text(&out, &r, &style);
+    assert_contains(buf_str(&out), "the NVIDIA driver does not answer");
+    buf_fini(&out);
+}
+
 static void device_files_that_are_closed(void **state)
 {
     (void)state;
@@ -779,6 +795,7 @@ int main(void)
         T(no_cupti),
         T(no_gpu_here),
         T(no_driver),
+        T(a_driver_that_hangs),
         T(device_files_that_are_closed),
         T(a_gpu_that_is_not_there),
         T(two_gpus_one_in_trouble),

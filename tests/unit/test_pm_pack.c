@@ -41,6 +41,9 @@ static int make_script(void **state)
 static int remove_script(void **state)
 {
     (void)state;
+    char lock[sizeof script + 8]; /* the fake's, of the GPU that was asked */
+    snprintf(lock, sizeof lock, "%s.lock.0", script);
+    unlink(lock);
     return unlink(script);
 }
 

@@ -78,8 +78,8 @@ static void add_loader_path(const struct pm_places *p, struct pm_folders *out)
     for (const char *s = p->library_path ? p->library_path : ""; *s;) {
         size_t n = strcspn(s, ":");
         char path[PM_PATH_SIZE];
-        snprintf(path, sizeof path, "%.*s", (int)n, s);
-        if (n > 0 && n < sizeof path)
+        int length = snprintf(path, sizeof path, "%s%.*s", p->root, (int)n, s);
+        if (n > 0 && length < (int)sizeof path)
             add(out, "LD_LIBRARY_PATH", path);
         s += n + (s[n] == ':');
     }

@@ -156,14 +156,15 @@ static bool requested(const struct source_request *r, enum metric m)
     return false;
 }
 
-/* The costly class (measured on an H200: each of them multiplies the sampler's CPU time) is taken
- * only when it is asked for by name. */
-static bool costly(const struct packing *g, enum metric m)
+/* The cost class of the candidate that is tried first; '\0' when this chip has none. The costly
+ * class 'h' (measured on an H200: each of them multiplies the sampler's CPU time) is taken only
+ * when it is asked for by name. */
+static char first_cost(const struct packing *g, enum metric m)
 {
     for (const struct pm_candidate *c = metric_info(m)->pm; c->expression; c++)
         if (metric_chip_matches(c->chips, g->chip))
-            return c->cost == 'h';
-    return false;
+            return c->cost;
+    return '\0';
 }
 
 static void add_all(struct packing *g, const struct source_request *r)
@@ -179,9 +180,10 @@ static void add_all(struct packing *g, const struct source_request *r)
         struct pm_pick *pick = &p->picks[i];
         if (metric_info(pick->metric)->core || requested(r, pick->metric))
             continue;
-        if (costly(g, pick->metric))
+        char cost = first_cost(g, pick->metric);
+        if (cost == 'h')
             leave_out(pick, "costly: taken only when asked for (--metric)");
-        else if (r->set == SET_WIDE)
+        else if (r->set == SET_WIDE || !cost) /* without a candidate it says that there is none */
             add_metric(g, i);
         else
             leave_out(pick, "not in the core set (--set wide, or --metric, adds it)");
