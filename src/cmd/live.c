@@ -21,6 +21,7 @@ struct live {
     bool has_gpm, gpm_slow;
     size_t pm[GPUS_MAX]; /* number of the sampler of each GPU; valid where pm_started */
     bool pm_started[GPUS_MAX], pm_wanted[GPUS_MAX], unwanted[GPUS_MAX];
+    bool any_wanted; /* some GPU that was seen is one of those asked for */
 };
 
 /* ---- starting samplers ---- */
@@ -112,6 +113,7 @@ static enum status take_gpu(struct live *l, const struct event *ev, struct error
     l->unwanted[gpu] = !request_wants(l->request, gpu, ev->u.gpu.uuid);
     if (l->unwanted[gpu])
         return OK;
+    l->any_wanted = true;
     l->pm_wanted[gpu] |= uses_pm(l->request);
     return event_push(l->sink, ev, err);
 }
@@ -269,6 +271,12 @@ enum status live_counters(const struct live *l, const char **reason)
 
 bool live_over(const struct live *l, enum status *status, const char **reason)
 {
+    /* the driver's list is complete, and none of it was asked for */
+    if (samplers_delivered(l->samplers, l->nvml) && !l->any_wanted) {
+        *reason = "none of the GPUs here is one of those asked for (--gpu)";
+        *status = ERR_NO_GPU;
+        return true;
+    }
     if (samplers_alive(l->samplers) > 0)
         return false;
     *reason = "";

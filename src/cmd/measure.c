@@ -16,6 +16,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/live.h"
 #include "cmd/output.h"
+#include "cmd/readings.h"
 #include "collect/collect.h"
 
 /* Loading CUPTI takes up to 2 s on a busy machine; a cold driver several. */
@@ -26,6 +27,7 @@ struct measurement {
     struct live *live;
     struct collector *collector;
     struct evidence *evidence; /* NULL without --out */
+    struct readings readings;  /* the driver's, from before the beginning */
     int64_t from_ns;           /* UNIX time; samples that began before are left out; 0 = not yet */
     pid_t command;             /* 0 = none */
     int command_status;
@@ -51,6 +53,8 @@ static enum status take(void *self, const struct event *ev, struct error *err)
 {
     struct measurement *m = self;
     struct event part = *ev;
+    if (m->from_ns == 0)
+        readings_take(&m->readings, ev);
     if (ev->kind == EVENT_SAMPLES && (m->from_ns == 0 || !cut(&part.u.samples, m->from_ns)))
         return OK;
     enum status st = m->evidence ? evidence_push(m->evidence, &part, err) : OK;
@@ -151,8 +155,10 @@ static enum status wait_until_settled(struct measurement *m, enum status *ended,
 static enum status sample(struct measurement *m, double seconds, char **command, struct error *err)
 {
     enum status st = OK;
+    struct event_sink sink = {take, m};
     m->from_ns = clock_unix_ns();
-    if (command)
+    st = readings_push(&m->readings, m->from_ns, &sink, err);
+    if (!st && command)
         st = start_command(m, command, err);
     int64_t begin_ns = clock_monotonic_ns();
     while (!st && !interrupt_raised()) {

@@ -47,6 +47,7 @@ struct sampler {
     enum status end_status;                 /* of the end event; ERR_IO without one */
     bool end_seen;
     char end_reason[400];
+    char told[500]; /* the last reason that was told */
 };
 
 struct samplers {
@@ -236,8 +237,10 @@ static bool is_final(enum status status)
 
 static void plan_restart(struct sampler *p, int64_t now_ns)
 {
-    if (p->delivered && now_ns - p->started_ns > HEALTHY_MS * INT64_C(1000000))
+    if (p->delivered && now_ns - p->started_ns > HEALTHY_MS * INT64_C(1000000)) {
         p->backoff_ms = BACKOFF_FIRST_MS;
+        p->told[0] = '\0';
+    }
     int pause_ms = p->end_seen && p->end_status == ERR_BUSY ? BUSY_MS : p->backoff_ms;
     p->restart_ns = now_ns + pause_ms * INT64_C(1000000);
     p->backoff_ms = 2 * p->backoff_ms < BACKOFF_LAST_MS ? 2 * p->backoff_ms : BACKOFF_LAST_MS;
@@ -258,8 +261,16 @@ static enum status tell_end(struct sampler *p, const char *death, struct error *
         return p->end_status == OK ? OK
                                    : event_push_note(&p->all->sink, NOTE_WARNING, -1, err, "%s: %s",
                                                      p->name, p->end_reason);
-    return event_push_note(&p->all->sink, NOTE_WARNING, -1, err, "%s: %s%s%s; starting it again",
-                           p->name, death, p->end_reason[0] ? ": " : "", p->end_reason);
+    char why[sizeof p->end_reason + 100];
+    if (p->end_seen) /* it told its reason itself: how its process ended adds nothing */
+        snprintf(why, sizeof why, "%s", p->end_reason);
+    else
+        snprintf(why, sizeof why, "%s%s%s", death, p->end_reason[0] ? ": " : "", p->end_reason);
+    if (strcmp(why, p->told) == 0)
+        return OK; /* the same again and again is said once */
+    snprintf(p->told, sizeof p->told, "%s", why);
+    return event_push_note(&p->all->sink, NOTE_WARNING, -1, err, "%s: %s; starting it again",
+                           p->name, why);
 }
 
 static enum status ended(struct sampler *p, int wait_status, struct error *err)

@@ -740,8 +740,8 @@ static void test_cannot_open(void **state)
     play("fail = nvmlInit_v2:4\n");
     assert_int_equal(open_fails(&err), ERR_PERMISSION);
     options.library = "/no/such/libnvidia-ml.so.1";
-    assert_int_equal(open_fails(&err), ERR_NOT_FOUND);
-    assert_contains(err.text, "no NVIDIA driver: libnvidia-ml.so.1 not found");
+    assert_int_equal(open_fails(&err), ERR_NO_GPU);
+    assert_contains(err.text, "no NVIDIA driver: libnvidia-ml.so.1 was not found");
     options.library = FAKES_DIR "/nvml_broken/libnvidia-ml.so.1";
     assert_int_equal(open_fails(&err), ERR_UNSUPPORTED);
     assert_contains(err.text, "lacks nvmlInit_v2");

@@ -152,11 +152,11 @@ static enum status visit(struct nvml_source *s, struct nvml_gpu *g, bool slow, b
 }
 
 static enum status round_of(struct nvml_source *s, bool slow, const struct event_sink *sink,
-                            struct error *err)
+                            const struct source_stop *stop, struct error *err)
 {
     bool sent = false;
     enum status st = OK;
-    for (size_t i = 0; !st && i < s->cards.n; i++)
+    for (size_t i = 0; !st && !stop->raised && i < s->cards.n; i++)
         st = visit(s, &s->gpus[i], slow, &sent, sink, err);
     return st || sent ? st : nvml_tell_beat(sink, err);
 }
@@ -176,7 +176,7 @@ static enum status run(struct source *base, const struct event_sink *sink,
         bool slow = due >= slow_due;
         if (slow)
             slow_due = due + s->slow_ns;
-        st = round_of(s, slow, sink, err);
+        st = round_of(s, slow, sink, stop, err);
         int64_t now = clock_monotonic_ns();
         due = due + s->period_ns > now ? due + s->period_ns : now;
         if (!st)

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 
-/* "at least once a second", with room for a late wake-up */
-#define BEAT_NS INT64_C(900000000)
+/* "at least once a second", with room for a late wake-up on a busy machine */
+#define BEAT_NS INT64_C(500000000)
 
 enum status nvml_tell_gpu(const struct nvml_card *card, const struct event_sink *sink,
                           struct error *err)

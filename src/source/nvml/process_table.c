@@ -173,6 +173,5 @@ nvmlReturn_t process_table_use(struct process_table *t, const struct nvml_api *a
         *call = "nvmlDeviceGetProcessUtilization";
         rc = use_old(t, api, dev, since_us);
     }
-    bool none = rc == NVML_ERROR_NOT_FOUND || nvml_status(rc) == ERR_UNSUPPORTED;
-    return none ? NVML_SUCCESS : rc;
+    return rc;
 }

@@ -24,8 +24,8 @@ struct process_table {
 nvmlReturn_t process_table_fill(struct process_table *t, const struct nvml_api *api,
                                 nvmlDevice_t dev, const char **call);
 
-/* Puts in the newest utilisation that is not older than since_us (UNIX time). NOT_FOUND and calls
- * that the driver does not have are no failure: then there is none. */
+/* Puts in each process's newest utilisation that is not older than since_us (UNIX time). On failure
+ * (NOT_FOUND: nobody used the SMs) there is none. */
 nvmlReturn_t process_table_use(struct process_table *t, const struct nvml_api *api,
                                nvmlDevice_t dev, uint64_t since_us, const char **call);
 

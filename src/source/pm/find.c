@@ -7,16 +7,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/num.h"
 #include "base/str.h"
 
+/* The sampler may have rights that other users lack, and a folder found through another process is
+ * that user's choice: only what root or this user owns, and nobody else can write, is loaded. */
+static bool is_trusted(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && (info.st_uid == 0 || info.st_uid == geteuid()) &&
+           !(info.st_mode & (S_IWGRP | S_IWOTH));
+}
+
 static bool has_file(const char *folder, const char *name)
 {
     char path[PM_PATH_SIZE + 32];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    return access(path, R_OK) == 0;
+    return access(path, R_OK) == 0 && is_trusted(path);
 }
 
 /* libcupti.so.12 is the first major version with PM sampling; 10 and 11 lie beside it in Nsight. */
@@ -43,8 +53,8 @@ static bool has_cupti(const char *folder)
 
 bool pm_folder_complete(const char *path)
 {
-    return has_file(path, "libnvperf_host.so") && has_file(path, "libnvperf_target.so") &&
-           has_cupti(path);
+    return is_trusted(path) && has_file(path, "libnvperf_host.so") &&
+           has_file(path, "libnvperf_target.so") && has_cupti(path);
 }
 
 static void add(struct pm_folders *out, const char *from, const char *path)
