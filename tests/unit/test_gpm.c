@@ -242,10 +242,23 @@ static const struct {
 
 enum { EXPECTED = sizeof expected / sizeof expected[0] };
 
-static const char values_script[] = "gpm.1 = 98\ngpm.2 = 86.5\ngpm.3 = 12\ngpm.4 = 77\n"
-                                    "gpm.5 = 3.3\ngpm.7 = 3.2\ngpm.9 = 0.1\ngpm.10 = 102\n"
-                                    "gpm.11 = 0\ngpm.12 = 77\ngpm.20 = 9.5\ngpm.21 = 2\n"
-                                    "gpm.60 = 7000\ngpm.61 = 8000\n";
+static const char values_script[] =
+    "nvmlDeviceGetNvLinkState.0 = 1\ngpm.1 = 98\ngpm.2 = 86.5\ngpm.3 = 12\ngpm.4 = 77\n"
+    "gpm.5 = 3.3\ngpm.7 = 3.2\ngpm.9 = 0.1\ngpm.10 = 102\n"
+    "gpm.11 = 0\ngpm.12 = 77\ngpm.20 = 9.5\ngpm.21 = 2\n"
+    "gpm.60 = 7000\ngpm.61 = 8000\n";
+
+/* GPM reads 0 for links that are not there. */
+static void test_no_nvlink_is_no_zero(void **state)
+{
+    (void)state;
+    run_well("gpm.60 = 0\ngpm.61 = 0\n", 2);
+    const struct seen *s = &rec.gpus[0];
+    assert_int_equal(s->last[METRIC_NVLINK_RX], VALUE_UNSUPPORTED);
+    assert_string_equal(s->reason[METRIC_NVLINK_TX], "no NVLink of this GPU is active");
+    assert_true(isnan(s->values[METRIC_NVLINK_RX][1]));
+    assert_int_equal(s->last[METRIC_GR_ACTIVE], VALUE_OK);
+}
 
 static void test_every_value(void **state)
 {
@@ -395,7 +408,9 @@ static void test_cannot_open(void **state)
 static void test_metric_that_never_comes(void **state)
 {
     (void)state;
-    run_well("gpm.7 = error 3\ngpm.10 = error 4\ngpm.3 = -1\ngpm.1 = nan\n", 4);
+    run_well("nvmlDeviceGetNvLinkState.5 = 1\ngpm.7 = error 3\ngpm.10 = error 4\ngpm.3 = -1\ngpm.1 "
+             "= nan\n",
+             4);
     const struct seen *s = &rec.gpus[0];
     static const struct {
         enum metric metric;
@@ -606,6 +621,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_every_value),
+        TEST(test_no_nvlink_is_no_zero),
         TEST(test_interval_has_a_floor),
         TEST(test_default_rate),
         TEST(test_slowest_rate),

@@ -88,6 +88,33 @@ static nvmlReturn_t allocate(struct gpm_gpu *g, const struct nvml_api *api, cons
     return rc;
 }
 
+/* GPM reads 0 for links that are not there, and unknown is never 0. Blackwell has 18 links, as has
+ * Hopper; NVML refuses numbers beyond the last. */
+static bool has_nvlink(const struct gpm_gpu *g, const struct nvml_api *api)
+{
+    enum { LINKS_MAX = 36 };
+    unsigned active = 0;
+    if (!api->nvmlDeviceGetNvLinkState)
+        return true; /* cannot be told */
+    for (unsigned link = 0; link < LINKS_MAX; link++)
+        if (api->nvmlDeviceGetNvLinkState(g->card->dev, link, &active) == NVML_SUCCESS && active)
+            return true;
+    return false;
+}
+
+static void mark_absent(struct gpm_gpu *g, const struct nvml_api *api)
+{
+    enum metric list[GPM_SERIES_MAX];
+    size_t n = gpm_gpu_metrics(list);
+    bool nvlink = has_nvlink(g, api);
+    for (size_t i = 0; i < n; i++) {
+        g->series[i].absent =
+            !nvlink && (list[i] == METRIC_NVLINK_RX || list[i] == METRIC_NVLINK_TX);
+        if (g->series[i].absent)
+            set(&g->series[i], VALUE_UNSUPPORTED, "no NVLink of this GPU is active");
+    }
+}
+
 enum status gpm_gpu_prepare(struct gpm_gpu *g, const struct nvml_api *api, struct error *err)
 {
     const char *call = "", *why = NULL;
@@ -102,6 +129,7 @@ enum status gpm_gpu_prepare(struct gpm_gpu *g, const struct nvml_api *api, struc
     g->has_older = false;
     if (g->ready) {
         gpm_gpu_set_all(g, VALUE_WARMING, "GPM needs two samples, one interval apart");
+        mark_absent(g, api);
     } else if (why) {
         gpm_gpu_set_all(g, VALUE_UNSUPPORTED, why);
     } else {
@@ -115,6 +143,8 @@ enum status gpm_gpu_prepare(struct gpm_gpu *g, const struct nvml_api *api, struc
 static bool take(struct gpm_series *s, const struct nvml_gpm_metric *m, double scale, double *value)
 {
     *value = NAN;
+    if (s->absent)
+        return false;
     bool sane = m->nvmlReturn == NVML_SUCCESS && isfinite(m->value) && m->value >= 0;
     if (sane) {
         *value = m->value * scale;

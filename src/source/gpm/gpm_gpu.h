@@ -15,6 +15,7 @@ struct gpm_series {
     char reason[VALUE_REASON_SIZE];
     unsigned failures; /* one after the other */
     bool seen;         /* had a value once */
+    bool absent;       /* the GPU has no such unit: what GPM says of it is no measurement */
 };
 
 struct gpm_gpu {
