@@ -13,7 +13,7 @@
 
 /* Each decode costs about 1.7 ms of CPU whatever it brings, and brings samples that are 12 to 18 ms
  * old (measured on an H200): as rarely as the newest sample may be 150 ms old. */
-static const int64_t decode_period_ns = 131000000, decode_period_fast_ns = 50000000;
+static const int64_t decode_period_ns = 125000000, decode_period_fast_ns = 50000000;
 
 /* An overflow loses a moment; several in a row mean that the set or the rate is too much. */
 enum { OVERFLOWS_MAX = 5, OVERFLOW_MEMORY_S = 30 };
