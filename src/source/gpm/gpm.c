@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "source/gpm/gpm_gpu.h"
-#include "source/nvml/nvml_tell.h"
+#include "source/nvml_tell.h"
 
 #define RATE_HZ     1.0
 #define RATE_MIN_HZ 0.1

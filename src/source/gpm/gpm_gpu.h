@@ -3,7 +3,7 @@
 #ifndef SMEFF_SOURCE_GPM_GPU_H
 #define SMEFF_SOURCE_GPM_GPU_H
 
-#include "source/nvml/nvml_cards.h"
+#include "source/nvml_cards.h"
 
 enum { GPM_SERIES_MAX = 24 };
 

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "source/nvml/nvml_gpu.h"
 #include "source/nvml/nvml_processes.h"
-#include "source/nvml/nvml_tell.h"
+#include "source/nvml_tell.h"
 
 /* A call costs about half a millisecond of CPU (measured on an H200: the driver waits actively for
  * the GPU's own processor). So once a second what moves, and now and then what moves slowly. */

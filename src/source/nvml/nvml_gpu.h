@@ -3,8 +3,8 @@
 #ifndef SMEFF_SOURCE_NVML_GPU_H
 #define SMEFF_SOURCE_NVML_GPU_H
 
-#include "source/nvml/nvml_cards.h"
 #include "source/nvml/nvml_readers.h"
+#include "source/nvml_cards.h"
 
 /* What became of one reader. */
 struct nvml_outcome {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "source/nvml/nvml_cards.h"
+#include "source/nvml_cards.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -115,22 +115,16 @@ bool nvml_cards_asleep(const struct nvml_cards *c, const struct nvml_card *card)
     return card->pci[0] && nvml_pci_sleeps(c->root, card->pci);
 }
 
-/* What cannot be had stays as it is: a card without a name can be read all the same. Only a lost
- * one is a failure. */
-static nvmlReturn_t identify(const struct nvml_api *api, struct nvml_card *card)
+/* What cannot be had stays as it is: a card without a name can be read all the same, and one that
+ * is lost shows at its first reading. */
+static void identify(const struct nvml_api *api, struct nvml_card *card)
 {
     struct nvml_pci_info pci = {0};
-    nvmlReturn_t rc[] = {
-        api->nvmlDeviceGetName(card->dev, card->name, sizeof card->name),
-        api->nvmlDeviceGetUUID(card->dev, card->uuid, sizeof card->uuid),
-        api->nvmlDeviceGetPciInfo_v3(card->dev, &pci),
-    };
-    if (rc[2] == NVML_SUCCESS) /* the kernel's form, as sysfs and CUDA write it */
+    api->nvmlDeviceGetName(card->dev, card->name, sizeof card->name);
+    api->nvmlDeviceGetUUID(card->dev, card->uuid, sizeof card->uuid);
+    if (api->nvmlDeviceGetPciInfo_v3(card->dev, &pci) == NVML_SUCCESS)
+        /* the kernel's form, as sysfs and CUDA write it */
         snprintf(card->pci, sizeof card->pci, "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
-    for (size_t i = 0; i < sizeof rc / sizeof rc[0]; i++)
-        if (rc[i] == NVML_ERROR_GPU_IS_LOST)
-            return rc[i];
-    return NVML_SUCCESS;
 }
 
 enum status nvml_cards_attach(struct nvml_cards *c, struct nvml_card *card, struct error *err)
@@ -140,11 +134,9 @@ enum status nvml_cards_attach(struct nvml_cards *c, struct nvml_card *card, stru
     nvmlReturn_t rc = c->api.nvmlDeviceGetHandleByIndex_v2(card->index, &dev);
     if (rc == NVML_SUCCESS) {
         card->dev = dev;
-        rc = identify(&c->api, card);
-    }
-    if (rc == NVML_SUCCESS)
+        identify(&c->api, card);
         return OK;
-    card->dev = NULL;
+    }
     if (nvml_cards_check(card, call, rc, &card->why) == OK)
         nvml_fail(&card->why, call, rc);
     return fail(err, card->why.status, rc, "%s", card->why.text);

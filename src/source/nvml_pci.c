@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "source/nvml/nvml_pci.h"
+#include "source/nvml_pci.h"
 
 #include <dirent.h>
 #include <limits.h>

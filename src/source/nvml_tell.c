@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "source/nvml/nvml_tell.h"
+#include "source/nvml_tell.h"
 
 #include "base/clock.h"
 

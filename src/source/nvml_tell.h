@@ -3,7 +3,7 @@
 #ifndef SMEFF_SOURCE_NVML_TELL_H
 #define SMEFF_SOURCE_NVML_TELL_H
 
-#include "source/nvml/nvml_cards.h"
+#include "source/nvml_cards.h"
 
 /* A card's identity. */
 enum status nvml_tell_gpu(const struct nvml_card *card, const struct event_sink *sink,

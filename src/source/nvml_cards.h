@@ -4,7 +4,7 @@
 #ifndef SMEFF_SOURCE_NVML_CARDS_H
 #define SMEFF_SOURCE_NVML_CARDS_H
 
-#include "source/nvml/nvml_pci.h"
+#include "source/nvml_pci.h"
 #include "source/source.h"
 #include "vendor/nvml_api.h"
 
