@@ -21,16 +21,6 @@
 /* Packing a wide set takes a second on a slow machine. */
 enum { ANSWER_MS = 15000, POLL_MS = 200 };
 
-bool chip_is_asked(int argc, char **argv)
-{
-    static const char option[] = "--chip";
-    const char *env = getenv("SMEFF_CHIP");
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (strcmp(argv[i], option) == 0 || str_starts_with(argv[i], "--chip="))
-            return true;
-    return env && *env;
-}
-
 /* ---- asking ---- */
 
 struct series {
@@ -248,50 +238,35 @@ static int show(const struct answer *a, const struct options *o)
     return (int)exit_code_of(st);
 }
 
-static int chip_metrics(const struct options *o, int argc, char **argv)
+int chip_metrics(const struct options *o, int argc, char **argv)
 {
     struct answer answer = {0};
     struct request request;
     struct error err = ERROR_INIT;
     if (request_parse(o, &request, &err))
-        return usage_error(&command_chip_metrics, "%s", err.text);
+        return usage_error(&command_metrics, "%s", err.text);
     for (int i = 0; i < argc; i++) {
         int m = metric_by_key(argv[i]);
         if (m == METRIC_NONE)
-            return usage_error(&command_chip_metrics, "no such metric: %s", argv[i]);
+            return usage_error(&command_metrics, "no such metric: %s", argv[i]);
         answer.wanted[m] = true;
     }
     for (int m = 0; argc == 0 && m < METRIC_COUNT; m++)
         answer.wanted[m] = true;
     if (!o->chip || !*o->chip || strlen(o->chip) >= sizeof answer.chip)
-        return usage_error(&command_chip_metrics, "--chip is a name such as GB202");
+        return usage_error(&command_metrics, "--chip is a name such as GB202");
     for (size_t i = 0; o->chip[i]; i++) /* CUPTI knows them in capitals only */
         answer.chip[i] = (char)toupper((unsigned char)o->chip[i]);
     snprintf(answer.set, sizeof answer.set, "%s", request.set == SET_WIDE ? "wide" : "core");
     enum status st = ask(&answer, o, &err);
     if (st == ERR_USAGE)
-        return usage_error(&command_chip_metrics, "%s", err.text);
+        return usage_error(&command_metrics, "%s", err.text);
     if (st) {
         complain("%s", err.text);
         return (int)exit_code_of(st);
     }
     return show(&answer, o);
 }
-
-/* The command metrics when a chip is asked for. */
-const struct command command_chip_metrics = {
-    .name = "metrics",
-    .arguments = "[KEY...]",
-    .summary = NULL, /* metrics itself is listed */
-    .details =
-        "Which counter each metric would be read from on a chip, and why there is none for\n"
-        "the others. Needs CUPTI (12.8 or newer), but no GPU and no driver. The cost is the\n"
-        "CPU class of the counter: high ones are taken only when asked for by name.",
-    .example = "smeff metrics --chip GB202 --set wide",
-    .options = OPTION(JSON) | OPTION(NO_COLOR) | OPTION(CHIP) | OPTION(CUPTI) | OPTION(SET) |
-               OPTION(METRIC),
-    .run = chip_metrics,
-};
 
 /* ---- the process that asks CUPTI ---- */
 

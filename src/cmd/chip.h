@@ -7,7 +7,8 @@
 
 #include "cmd/cmd.h"
 
-/* Does the command line ask for a chip (--chip, or SMEFF_CHIP)? */
-bool chip_is_asked(int argc, char **argv);
+/* o->chip is set; argv has the keys to show, none means all. Returns the exit code: usage when CUPTI
+ * does not know the chip, failure when no CUPTI (12.8 or newer) can be loaded. */
+int chip_metrics(const struct options *o, int argc, char **argv);
 
 #endif

@@ -31,7 +31,7 @@ enum exit_code {
     X(SET, set, "set", true, "SMEFF_SET", "core or wide")                                          \
     X(METRIC, metric, "metric", true, "SMEFF_METRIC", "KEY to add to the set; repeatable")         \
     X(CUPTI, cupti, "cupti", true, "SMEFF_CUPTI", "DIR with libcupti and libnvperf_*")             \
-    X(CHIP, chip, "chip", true, "SMEFF_CHIP", "NAME, such as GB202: its counters, without it")     \
+    X(CHIP, chip, "chip", true, "SMEFF_CHIP", "NAME, such as GB202: the counters there")     \
     X(OUT, out, "out", true, "SMEFF_OUT", "DIR: also keep the evidence there")
 
 struct options {
@@ -64,8 +64,8 @@ extern const struct command *const commands[];
 /* NULL when there is no such command. */
 const struct command *command_find(const char *name);
 
-extern const struct command command_analyze, command_chip, command_chip_metrics, command_doctor,
-    command_measure, command_metrics, command_sampler, command_stream;
+extern const struct command command_analyze, command_chip, command_doctor, command_measure,
+    command_metrics, command_sampler, command_stream;
 
 /* The exit code that a status means, 0 for OK. */
 enum exit_code exit_code_of(enum status status);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "cmd/chip.h"
 #include "cmd/cmd.h"
 #include "cmd/help.h"
 #include "cmd/output.h"
@@ -116,7 +115,5 @@ int main(int argc, char **argv)
         complain("no such command: %s (see: smeff --help)", name);
         return EXIT_CODE_USAGE;
     }
-    if (c == &command_metrics && chip_is_asked(argc - 1, argv + 1))
-        c = &command_chip_metrics;
     return run(c, argc - 1, argv + 1);
 }

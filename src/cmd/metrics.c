@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* smeff metrics: the catalogue. */
+#include "cmd/chip.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "show/show.h"
@@ -27,6 +28,8 @@ static enum status put_all(struct buf *out, const struct options *o, struct erro
 
 static int metrics(const struct options *o, int argc, char **argv)
 {
+    if (o->chip)
+        return chip_metrics(o, argc, argv);
     for (int i = 0; i < argc; i++)
         if (metric_by_key(argv[i]) == METRIC_NONE)
             return usage_error(&command_metrics, "no such metric: %s", argv[i]);
@@ -48,8 +51,11 @@ const struct command command_metrics = {
     .arguments = "[KEY...]",
     .summary = "the catalogue: every metric, its unit and what it means",
     .details = "Lists the metrics that smeff knows; with KEY, what a metric means, when it\n"
-               "misleads, and under which names each source has it.",
-    .example = "smeff metrics sm_active occupancy",
-    .options = OPTION(JSON),
+               "misleads, and under which names each source has it.\n\n"
+               "With --chip: which counter each would be read from there, and why there is none\n"
+               "for the others. That needs CUPTI (12.8 or newer), but no GPU and no driver.\n"
+               "Counters that cost much CPU time are taken only when asked for by name.",
+    .example = "smeff metrics --chip GB202 --set wide",
+    .options = OPTION(JSON) | OPTION(CHIP) | OPTION(CUPTI) | OPTION(SET) | OPTION(METRIC),
     .run = metrics,
 };
