@@ -858,6 +858,8 @@ static void test_sleeps_and_wakes(void **state)
 static void wake_second(const struct event *e)
 {
     (void)e;
+    if (rec.samples < 3)
+        assert_string_equal(rec.gpus[1].name, "");
     if (rec.samples == 3)
         set_power("0000:02:00.0", "active\n");
 }
@@ -1041,7 +1043,7 @@ static void test_utilization_calls(void **state)
     assert_true(isnan(rec.gpus[0].processes[0].sm_utilization));
 }
 
-/* A driver of the test's own: 100 processes, of which each fifth has several readings. */
+/* A driver of the test's own: 100 processes, some with several readings. */
 enum { MANY = 100 };
 #define SINCE_US UINT64_C(1000000)
 static unsigned table_calls;
@@ -1179,6 +1181,8 @@ static void test_throttle_words(void **state)
     assert_string_equal(throttle_words(0x8000000000000201, text, sizeof text),
                         "idle, 0x200, 0x8000000000000000");
     assert_string_equal(throttle_words(0x24, text, 20), "power limit");
+    assert_string_equal(throttle_words(0x4, text, 12), "power limit");
+    assert_string_equal(throttle_words(0x4, text, 11), "");
     assert_string_equal(throttle_words(0x24, text, 1), "");
 }
 
