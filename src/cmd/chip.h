@@ -7,8 +7,8 @@
 
 #include "cmd/cmd.h"
 
-/* o->chip is set; argv has the keys to show, none means all. Returns the exit code: usage when CUPTI
- * does not know the chip, failure when no CUPTI (12.8 or newer) can be loaded. */
+/* o->chip is set; argv has the keys to show, none means all. Returns the exit code: usage when
+ * CUPTI does not know the chip, failure when no CUPTI (12.8 or newer) can be loaded. */
 int chip_metrics(const struct options *o, int argc, char **argv);
 
 #endif

@@ -31,7 +31,7 @@ enum exit_code {
     X(SET, set, "set", true, "SMEFF_SET", "core or wide")                                          \
     X(METRIC, metric, "metric", true, "SMEFF_METRIC", "KEY to add to the set; repeatable")         \
     X(CUPTI, cupti, "cupti", true, "SMEFF_CUPTI", "DIR with libcupti and libnvperf_*")             \
-    X(CHIP, chip, "chip", true, "SMEFF_CHIP", "NAME, such as GB202: the counters there")     \
+    X(CHIP, chip, "chip", true, "SMEFF_CHIP", "NAME, such as GB202: the counters there")           \
     X(OUT, out, "out", true, "SMEFF_OUT", "DIR: also keep the evidence there")
 
 struct options {
