@@ -229,6 +229,7 @@ static bool better(const struct metric_stats *candidate, const struct metric_sta
 
 static enum status add_feed(struct gpu_snapshot *g, const struct feed *f, struct error *err)
 {
+    int64_t window_ns = g->t1_ns - g->t0_ns;
     size_t extras = 0;
     for (size_t i = 0; i < f->n_series; i++)
         extras += f->series[i].metric == METRIC_NONE;
@@ -243,11 +244,11 @@ static enum status add_feed(struct gpu_snapshot *g, const struct feed *f, struct
         if (s->metric == METRIC_NONE) {
             struct extra_stats *x = &g->extras[g->n_extras++];
             copy(x->name, sizeof x->name, s->name);
-            feed_stats(f, s, &x->stats);
+            feed_stats(f, s, window_ns, &x->stats);
             continue;
         }
         struct metric_stats stats;
-        feed_stats(f, s, &stats);
+        feed_stats(f, s, window_ns, &stats);
         if (better(&stats, &g->metrics[s->metric]))
             g->metrics[s->metric] = stats;
     }
@@ -315,15 +316,16 @@ static enum status fill_gpu(const struct collector *c, const struct identity *id
                             struct gpu_snapshot *g, struct error *err)
 {
     enum status st = OK;
-    for (size_t k = 0; !st && k < c->n_feeds; k++) {
+    for (size_t k = 0; k < c->n_feeds; k++) {
         const struct feed *f = &c->feeds[k];
-        if (f->gpu != g->index)
-            continue;
         bool finer = rank(f->source) > rank(g->backend);
-        if (g->backend == SOURCE_NONE || (f->samples && (finer || g->samples == 0)))
+        if (f->gpu == g->index &&
+            (g->backend == SOURCE_NONE || (f->samples && (finer || g->samples == 0))))
             set_window(g, f);
-        st = add_feed(g, f, err);
     }
+    for (size_t k = 0; !st && k < c->n_feeds; k++)
+        if (c->feeds[k].gpu == g->index)
+            st = add_feed(g, &c->feeds[k], err);
     apply_cross_check(g, &identity->check);
     return st ? st : copy_processes(g, identity, err);
 }

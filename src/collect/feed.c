@@ -94,8 +94,29 @@ static void take_values(struct series *s, const double *values, size_t n)
         s->above_one += s->unit == UNIT_RATIO && values[i] > 1;
         if (s->unit == UNIT_FLAGS && values[i] > 0 && values[i] < 9007199254740992.0)
             s->flags |= (uint64_t)values[i];
-        /* a little slack: four rows of 0.01 add up to a sum that is not the double 0.04 */
+        /* a little slack: 0.01 + 0.01 + 0.01 is not the double 0.03 */
         s->idle += s->unit == UNIT_RATIO && isfinite(values[i]) && values[i] <= idle + 1e-9;
+    }
+}
+
+static bool is_counter(const struct series *s)
+{
+    return s->metric != METRIC_NONE && metric_info((enum metric)s->metric)->kind == KIND_COUNTER;
+}
+
+/* Whole joules since the driver started, say: what counts is how much it grew, and when. */
+static void take_count(struct counter *c, bool is_first, const int64_t *t1_ns, const double *values,
+                       size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(values[i]))
+            continue;
+        if (is_first)
+            *c = (struct counter){.first = values[i], .first_ns = t1_ns[i], .last = values[i]};
+        is_first = false;
+        c->fell |= values[i] < c->last;
+        c->last = values[i];
+        c->last_ns = t1_ns[i];
     }
 }
 
@@ -108,7 +129,10 @@ enum status feed_samples(struct feed *f, const struct event_samples *ev, struct 
             return fail(err, ERR_BAD_INPUT, 0, "samples of a series that the plan of GPU %u lacks",
                         ev->gpu);
         struct series *s = &f->series[ev->series[col]];
-        take_values(s, ev->values + col * ev->stride, ev->n);
+        const double *values = ev->values + col * ev->stride;
+        if (is_counter(s))
+            take_count(&s->count, s->tally.count == 0, ev->t1_ns, values, ev->n);
+        take_values(s, values, ev->n);
     }
     return OK;
 }
@@ -116,22 +140,27 @@ enum status feed_samples(struct feed *f, const struct event_samples *ev, struct 
 const struct metric_stats no_stats = {
     .min = NAN, .p05 = NAN, .p50 = NAN, .p95 = NAN, .max = NAN, .idle_share = NAN};
 
-/* Of energy the window's increase is meant: joules used in it, not since the driver started. */
-static bool is_increase(const struct series *s)
+/* The readings lie up to a period inside the window at both ends; the rest is taken to be like what
+ * was read, as PromQL's increase() does, if that is at least half.
+ * https://prometheus.io/docs/prometheus/latest/querying/functions/#increase */
+static void increase_stats(const struct feed *f, const struct series *s, int64_t window_ns,
+                           struct metric_stats *out)
 {
-    return s->unit == UNIT_JOULES && s->metric != METRIC_NONE &&
-           metric_info((enum metric)s->metric)->kind == KIND_COUNTER;
-}
-
-static void increase_stats(const struct feed *f, const struct series *s, struct metric_stats *out)
-{
-    if (s->tally.count < 2)
-        value_set_state(&out->value, f->source, VALUE_WARMING, "an increase takes two readings");
+    const struct counter *c = &s->count;
+    double read_s = (double)(c->last_ns - c->first_ns) * 1e-9, window_s = (double)window_ns * 1e-9;
+    if (c->fell)
+        value_set_state(&out->value, f->source, VALUE_FAILED,
+                        "the counter started again during the measurement");
+    else if (read_s <= 0 || read_s < window_s / 2)
+        value_set_state(&out->value, f->source, VALUE_WARMING,
+                        "its readings cover %.1f of %.1f s: measure longer", read_s, window_s);
     else
-        value_set(&out->value, f->source, f->t1_ns, s->tally.max - s->tally.min);
+        value_set(&out->value, f->source, f->t1_ns,
+                  (c->last - c->first) * (window_s > read_s ? window_s / read_s : 1));
 }
 
-void feed_stats(const struct feed *f, const struct series *s, struct metric_stats *out)
+void feed_stats(const struct feed *f, const struct series *s, int64_t window_ns,
+                struct metric_stats *out)
 {
     *out = no_stats;
     str_clean(out->counter, sizeof out->counter, s->counter, strlen(s->counter));
@@ -147,8 +176,8 @@ void feed_stats(const struct feed *f, const struct series *s, struct metric_stat
                         s->reason[0] ? ": " : "", s->reason);
         return;
     }
-    if (is_increase(s)) {
-        increase_stats(f, s, out);
+    if (is_counter(s) && s->unit == UNIT_JOULES) {
+        increase_stats(f, s, window_ns, out);
         return;
     }
     if (s->unit == UNIT_FLAGS) { /* a mean of bit masks would be nonsense: what was set at all */
@@ -161,6 +190,13 @@ void feed_stats(const struct feed *f, const struct series *s, struct metric_stat
     out->p50 = tally_quantile(&s->tally, 0.50);
     out->p95 = tally_quantile(&s->tally, 0.95);
     out->max = s->tally.max;
+    if (!isfinite(out->value.v) || isinf(out->p05) || isinf(out->p50) || isinf(out->p95)) {
+        uint64_t samples = out->samples;
+        *out = no_stats;
+        out->samples = samples;
+        value_set_state(&out->value, f->source, VALUE_FAILED, "values too large to be added up");
+        return;
+    }
     if (s->unit == UNIT_RATIO)
         out->idle_share = (double)s->idle / (double)s->tally.count;
     /* A share above 1 cannot be true, whatever the source thinks of it. */

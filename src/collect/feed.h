@@ -3,6 +3,8 @@
 #ifndef SMEFF_COLLECT_FEED_H
 #define SMEFF_COLLECT_FEED_H
 
+#include <stdbool.h>
+
 #include "collect/snapshot.h"
 #include "collect/tally.h"
 
@@ -16,6 +18,11 @@ struct series {
     uint64_t above_one; /* samples of a ratio above 1 */
     uint64_t idle;      /* samples of a ratio that show no work */
     uint64_t flags;     /* of UNIT_FLAGS: every bit that was set in some sample */
+    struct counter {    /* of KIND_COUNTER: its first and last readings */
+        double first, last;
+        int64_t first_ns, last_ns;
+        bool fell; /* it started again: what it had counted is lost */
+    } count;
 };
 
 struct feed {
@@ -34,8 +41,10 @@ void feed_fini(struct feed *f); /* accepts a zeroed one */
 enum status feed_plan(struct feed *f, const struct event_plan *ev, struct error *err);
 enum status feed_samples(struct feed *f, const struct event_samples *ev, struct error *err);
 
-/* The statistics of one series as a snapshot has them. */
-void feed_stats(const struct feed *f, const struct series *s, struct metric_stats *out);
+/* The statistics of one series as a snapshot has them. A counter becomes its increase over the
+ * window of window_ns, in its unit. */
+void feed_stats(const struct feed *f, const struct series *s, int64_t window_ns,
+                struct metric_stats *out);
 
 /* Statistics without a number in them. */
 extern const struct metric_stats no_stats;

@@ -104,6 +104,54 @@ static void shares_above_one_are_suspect(void **state)
     snapshot_destroy(s);
 }
 
+/* Readings in seconds 1..8 of a window of 10 s, from 100 J on, 200 W. */
+static const struct value *energy(const double *joules, size_t n, double window_s)
+{
+    static struct value value;
+    static const int64_t s1 = 1000000000;
+    int64_t t0[] = {0}, t1[] = {(int64_t)(window_s * 1e9)}, at[8];
+    double sm[] = {0.5};
+    struct plan_series series = {METRIC_ENERGY, "energy", UNIT_JOULES, VALUE_OK, "", "", 0};
+    struct event ev = {
+        .kind = EVENT_PLAN,
+        .u.plan = {.gpu = 3, .source = SOURCE_NVML, .rate_hz = 1, .n = 1, .series = &series}};
+    for (size_t i = 0; i < n; i++)
+        at[i] = (int64_t)(i + 1) * s1;
+    assert_int_equal(event_push(&sink, &ev, NULL), OK);
+    assert_int_equal(samples(SOURCE_NVML, at, at, joules, n), OK);
+    assert_int_equal(plan(SOURCE_PM, 1, VALUE_OK, ""), OK);
+    assert_int_equal(samples(SOURCE_PM, t0, t1, sm, 1), OK);
+    struct snapshot *s = snapshot();
+    value = s->gpus[0].metrics[METRIC_ENERGY].value;
+    snapshot_destroy(s);
+    return &value;
+}
+
+static void energy_is_that_of_the_whole_window(void **state)
+{
+    (void)state;
+    static const double joules[] = {100, 300, NAN, 700, 900, 1100, 1300, 1500};
+    const struct value *v = energy(joules, 8, 10);
+    assert_int_equal(v->state, VALUE_OK);
+    assert_near(v->v, 2000, 1e-9); /* not the 1400 between the first and the last reading */
+}
+
+static void energy_of_too_few_readings_is_no_number(void **state)
+{
+    (void)state;
+    static const double joules[] = {100, 300};
+    const struct value *v = energy(joules, 2, 3);
+    assert_int_equal(v->state, VALUE_WARMING);
+    assert_string_equal(v->reason, "its readings cover 1.0 of 3.0 s: measure longer");
+}
+
+static void energy_that_began_again_is_no_number(void **state)
+{
+    (void)state;
+    static const double joules[] = {1000, 1200, 1400, 1600, 0, 200, 400, 600};
+    assert_int_equal(energy(joules, 8, 10)->state, VALUE_FAILED);
+}
+
 static void later_plan_changes_the_state(void **state)
 {
     (void)state;
@@ -260,6 +308,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(samples_need_a_plan, set_up, tear_down),
         cmocka_unit_test_setup_teardown(low_quantile_and_idle_share, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_sum_of_rows_is_idle_at_one_step_each, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(energy_is_that_of_the_whole_window, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(energy_of_too_few_readings_is_no_number, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(energy_that_began_again_is_no_number, set_up, tear_down),
         cmocka_unit_test_setup_teardown(as_many_notes_as_fit_are_all_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(notes_beyond_that_are_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(errors_stay_when_warnings_and_infos_go, set_up, tear_down),
