@@ -164,7 +164,7 @@ static enum status csv_read_file(struct csv_run *run, struct error *err)
     if (!st)
         st = nsys_export_read(x, order, &take, err);
     if (st && !run->output_status)
-        fail_wrap(err, st, "%s", run->file);
+        nsys_name_file(err, st, run->file);
     if (!st && run->changes.len)
         complain("%s: warning: reading showed that %s", run->file, buf_str(&run->changes));
     nsys_export_close(x);

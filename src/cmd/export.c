@@ -31,7 +31,7 @@ enum status export_snapshot(const char *path, bool all, struct snapshot **out, s
     if (st == ERR_ORDER)
         st = collect(x, NSYS_BY_TIME, out, err);
     if (st)
-        fail_wrap(err, st, "%s", path);
+        nsys_name_file(err, st, path);
     nsys_export_close(x);
     return st;
 }

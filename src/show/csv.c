@@ -2,12 +2,17 @@
 #include "show/show.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/num.h"
 #include "base/str.h"
+
+/* Before those of the metrics. */
+#define FIXED_COLUMNS "file", "gpu", "uuid", "time", "start_ns", "end_ns", "suspect"
 
 /* Columns are numbered: the catalogue's metrics first, then the sources' own names. Only used ones
  * are printed, so that the header does not depend on the order of the streams. */
@@ -40,6 +45,8 @@ struct show_csv {
     bool used[METRIC_COUNT];
     char **extras; /* owned names */
     size_t n_extras;
+    uint32_t *slots; /* owned hash table: index in extras + 1, 0 = free */
+    size_t n_slots;  /* a power of two, at least 2 * n_extras; or 0 */
     struct csv_stream *streams;
     size_t n_streams;
 };
@@ -71,6 +78,7 @@ void show_csv_destroy(struct show_csv *c)
         free(c->extras[i]);
     free(c->streams);
     free(c->extras);
+    free(c->slots);
     free(c);
 }
 
@@ -81,6 +89,35 @@ static char *clean_copy(const char *s)
     if (copy)
         str_clean(copy, size, s, strlen(s));
     return copy;
+}
+
+static bool is_own_column(const char *name)
+{
+    static const char *const columns[] = {FIXED_COLUMNS};
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        if (strcmp(name, columns[i]) == 0)
+            return true;
+    return metric_by_key(name) != METRIC_NONE;
+}
+
+/* The column of a source's own metric, the caller's to free: its name, and only where that is the
+ * name of one of our columns with the source in front, "nsys:sm_active". A name that looks like
+ * that already gets one more, so that no two become one. */
+static char *extra_name(const char *name, enum source_id source)
+{
+    char *copy = clean_copy(name);
+    const char *prefix = source_name(source), *bare = copy;
+    size_t len = strlen(prefix);
+    while (bare && str_starts_with(bare, prefix) && bare[len] == ':')
+        bare += len + 1;
+    if (!bare || !is_own_column(bare))
+        return copy;
+    size_t size = strlen(copy) + len + sizeof ":";
+    char *longer = malloc(size);
+    if (longer)
+        snprintf(longer, size, "%s:%s", prefix, copy);
+    free(copy);
+    return longer;
 }
 
 static enum status add_stream(struct show_csv *c, const char *file, struct error *err)
@@ -94,25 +131,52 @@ static enum status add_stream(struct show_csv *c, const char *file, struct error
     return s->file ? OK : fail(err, ERR_NOMEM, 0, "out of memory");
 }
 
-/* The column number of an extra of this name, new or old; NO_COLUMN when memory ran out. */
-static int extra_column(struct show_csv *c, const char *name)
+/* The slot of this name, or the free one where it belongs (there always is one). */
+static uint32_t *find_slot(const struct show_csv *c, const char *name)
 {
-    char *copy = clean_copy(name);
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+    for (const char *p = name; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
+    size_t i = (size_t)(hash ^ hash >> 32) & (c->n_slots - 1);
+    while (c->slots[i] && strcmp(c->extras[c->slots[i] - 1], name) != 0)
+        i = (i + 1) & (c->n_slots - 1);
+    return &c->slots[i];
+}
+
+/* Makes room for one more extra. */
+static bool grow_extras(struct show_csv *c)
+{
+    if (2 * (c->n_extras + 1) <= c->n_slots)
+        return true;
+    size_t n_slots = c->n_slots ? 2 * c->n_slots : 64;
+    char **extras = realloc(c->extras, n_slots / 2 * sizeof *extras);
+    if (extras)
+        c->extras = extras;
+    uint32_t *slots = extras ? calloc(n_slots, sizeof *slots) : NULL;
+    if (!slots)
+        return false;
+    free(c->slots);
+    c->slots = slots;
+    c->n_slots = n_slots;
+    for (size_t i = 0; i < c->n_extras; i++)
+        *find_slot(c, c->extras[i]) = (uint32_t)i + 1;
+    return true;
+}
+
+/* The column number of an extra of this name, new or old; NO_COLUMN when memory ran out. */
+static int extra_column(struct show_csv *c, const char *name, enum source_id source)
+{
+    char *copy = grow_extras(c) ? extra_name(name, source) : NULL;
     if (!copy)
         return NO_COLUMN;
-    for (size_t i = 0; i < c->n_extras; i++)
-        if (strcmp(c->extras[i], copy) == 0) {
-            free(copy);
-            return METRIC_COUNT + (int)i;
-        }
-    char **grown = realloc(c->extras, (c->n_extras + 1) * sizeof *grown);
-    if (!grown) {
+    uint32_t *slot = find_slot(c, copy);
+    if (*slot) {
         free(copy);
-        return NO_COLUMN;
+    } else {
+        c->extras[c->n_extras++] = copy;
+        *slot = (uint32_t)c->n_extras;
     }
-    c->extras = grown;
-    c->extras[c->n_extras] = copy;
-    return METRIC_COUNT + (int)c->n_extras++;
+    return METRIC_COUNT + (int)*slot - 1;
 }
 
 static bool has_samples(enum value_state state)
@@ -141,7 +205,8 @@ static enum status add_plan(struct show_csv *c, const struct event_plan *ev, str
             continue;
         if (from->metric != METRIC_NONE)
             c->used[from->metric] = true;
-        series[i].column = from->metric != METRIC_NONE ? from->metric : extra_column(c, from->name);
+        series[i].column =
+            from->metric != METRIC_NONE ? from->metric : extra_column(c, from->name, ev->source);
         if (series[i].column == NO_COLUMN)
             return fail(err, ERR_NOMEM, 0, "out of memory");
     }
@@ -186,7 +251,9 @@ static void put_text(struct buf *out, const char *s)
 
 void show_csv_header(const struct show_csv *c, struct buf *out)
 {
-    buf_puts(out, "file,gpu,uuid,time,start_ns,end_ns,suspect");
+    static const char *const columns[] = {FIXED_COLUMNS};
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        buf_printf(out, "%s%s", i ? "," : "", columns[i]);
     for (int m = 0; m < METRIC_COUNT; m++)
         if (c->used[m])
             buf_printf(out, ",%s", metric_info((enum metric)m)->key);
@@ -218,7 +285,7 @@ static bool same_series(const struct show_csv *c, const struct csv_plan *p,
             return false;
         if (p->series[i].column < METRIC_COUNT)
             continue;
-        char *name = clean_copy(ev->series[i].name);
+        char *name = extra_name(ev->series[i].name, ev->source);
         bool same = name && strcmp(name, c->extras[p->series[i].column - METRIC_COUNT]) == 0;
         free(name);
         if (!same)

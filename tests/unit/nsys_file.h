@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/export.h"
@@ -83,6 +84,46 @@ static inline bool has_note(const struct snapshot *s, const char *part)
         if (strstr(s->notes[i].text, part))
             return true;
     return false;
+}
+
+static inline struct metric_stats *metric(struct snapshot *s, size_t gpu, enum metric m)
+{
+    assert_true(gpu < s->n_gpus);
+    return &s->gpus[gpu].metrics[m];
+}
+
+static inline void check_mean(struct snapshot *s, enum metric m, double mean)
+{
+    const struct metric_stats *x = metric(s, 0, m);
+    if (x->value.state != VALUE_OK)
+        fail_msg("%s is %s: %s", metric_info(m)->key, value_state_name(x->value.state),
+                 x->value.reason);
+    assert_near(x->value.v, mean, 1e-12);
+}
+
+static inline void check_state(struct snapshot *s, enum metric m, enum value_state state,
+                               const char *reason)
+{
+    const struct value *v = &metric(s, 0, m)->value;
+    if (v->state != state || !strstr(v->reason, reason))
+        fail_msg("%s is %s (%s), expected %s (… %s …)", metric_info(m)->key,
+                 value_state_name(v->state), v->reason, value_state_name(state), reason);
+}
+
+static inline const struct extra_stats *extra(const struct snapshot *s, const char *name)
+{
+    for (size_t i = 0; i < s->gpus[0].n_extras; i++)
+        if (strcmp(s->gpus[0].extras[i].name, name) == 0)
+            return &s->gpus[0].extras[i];
+    fail_msg("no \"%s\"", name);
+    return NULL;
+}
+
+static inline double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 #endif

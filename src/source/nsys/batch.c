@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "source/nsys/decode.h"
 
@@ -34,14 +33,31 @@ static bool make_cells(struct nsys_batch *b)
     b->t0 = calloc(b->cap, sizeof *b->t0);
     b->t1 = calloc(b->cap, sizeof *b->t1);
     b->values = calloc(columns * b->cap, sizeof *b->values);
-    b->arrived = calloc(columns, sizeof *b->arrived);
-    return b->t0 && b->t1 && b->values && b->arrived;
+    b->of = calloc(columns, sizeof *b->of);
+    for (size_t c = 0; b->of && c < b->columns; c++) {
+        const struct nsys_series *s = &b->gpu->series[b->series[c]];
+        b->of[c].divisor = s->divisor;
+        b->of[c].all = (uint8_t)((1U << s->addends) - 1);
+    }
+    return b->t0 && b->t1 && b->values && b->of;
+}
+
+/* Rows of one sample can differ in their last digits. Samples are never closer than 5 µs (200 kHz,
+ * the most that nsys does). */
+static int64_t within(const struct nsys_gpu *gpu, double nominal_hz)
+{
+    double apart_ns = gpu->apart_ns > 0 ? (double)gpu->apart_ns : 0;
+    if (apart_ns == 0 && nominal_hz > 0)
+        apart_ns = 1e9 / nominal_hz;
+    double ns = 0.01 * apart_ns;
+    return ns > 1e9 ? 1000000000 : (int64_t)ns;
 }
 
 enum status nsys_batch_init(struct nsys_batch *b, struct nsys_gpu *gpu, int64_t epoch_ns,
                             double nominal_hz, const struct event_sink *sink, struct error *err)
 {
     *b = (struct nsys_batch){.gpu = gpu, .epoch_ns = epoch_ns, .sink = sink};
+    b->within_ns = within(gpu, nominal_hz);
     enum status st =
         make_columns(b) && make_cells(b) ? OK : fail(err, ERR_NOMEM, 0, "out of memory");
     if (!st)
@@ -60,7 +76,7 @@ void nsys_batch_fini(struct nsys_batch *b)
     free(b->t0);
     free(b->t1);
     free(b->values);
-    free(b->arrived);
+    free(b->of);
     nsys_period_fini(&b->period);
     nsys_wrap_fini(&b->wrap);
     *b = (struct nsys_batch){0};
@@ -93,32 +109,37 @@ static int64_t length_of(struct nsys_batch *b, const int64_t *next_ns)
     return next_ns ? nsys_period_first(&b->period, *next_ns - b->stamp_ns) : 0;
 }
 
+/* A sum counts only when all its addends came. It is divided once: 0.30 + 0.54 + 0.05 + 0.11 is
+ * above 1.
+ */
+static void close_values(struct nsys_batch *b)
+{
+    double *v = b->values + b->n;
+    for (size_t c = 0; c < b->columns; c++, v += b->cap) {
+        struct nsys_column *of = &b->of[c];
+        bool all = of->arrived == of->all;
+        *v = all && isfinite(of->sum) ? of->sum / of->divisor : NAN;
+        of->incomplete += !all;
+        of->sum = 0;
+        of->arrived = 0;
+    }
+}
+
 static enum status close_sample(struct nsys_batch *b, const int64_t *next_ns, struct error *err)
 {
     if (!b->open)
         return OK;
-    /* the values of a sum count only when all its addends came */
-    for (size_t c = 0; c < b->columns; c++)
-        if (b->arrived[c] != b->gpu->series[b->series[c]].addends)
-            b->values[c * b->cap + b->n] = NAN;
+    close_values(b);
     int64_t length_ns = length_of(b, next_ns);
     nsys_wrap_sample(&b->wrap, b->values + b->n, b->cap, length_ns);
     b->t0[b->n] = b->epoch_ns + b->stamp_ns - length_ns;
     b->t1[b->n] = b->epoch_ns + b->stamp_ns;
     b->before_ns = b->stamp_ns;
+    b->gpu->samples++;
     b->any = true;
     b->open = false;
     b->n++;
     return b->n == b->cap ? send(b, err) : OK;
-}
-
-static void open_sample(struct nsys_batch *b, int64_t stamp_ns)
-{
-    b->stamp_ns = stamp_ns;
-    b->open = true;
-    memset(b->arrived, 0, b->columns);
-    for (size_t c = 0; c < b->columns; c++)
-        b->values[c * b->cap + b->n] = 0;
 }
 
 /* Rows of a sample mostly come in the order of their ids. */
@@ -144,34 +165,52 @@ static void take_value(struct nsys_batch *b, struct nsys_file_metric *m,
         m->refused++;
         return;
     }
-    size_t c = (size_t)b->column[m->series];
-    if (b->arrived[c] >= b->gpu->series[m->series].addends) {
+    struct nsys_column *of = &b->of[b->column[m->series]];
+    if (of->arrived & m->part) {
         m->duplicates++; /* the first one stands */
         return;
     }
     m->taken++;
     if (v > m->max)
         m->max = v;
-    b->values[c * b->cap + b->n] += v / m->divisor;
-    b->arrived[c]++;
+    of->sum += v;
+    of->arrived |= m->part;
+}
+
+/* The column that takes the metric's values, -1 = none. */
+static int32_t column_of(const struct nsys_batch *b, const struct nsys_file_metric *m)
+{
+    return m && m->series >= 0 ? b->column[m->series] : -1;
+}
+
+/* Is a row of another time one more of the same sample? */
+static bool belongs(const struct nsys_batch *b, int64_t stamp_ns, const struct nsys_file_metric *m)
+{
+    int32_t c = column_of(b, m);
+    return stamp_ns - b->stamp_ns <= b->within_ns && !(c >= 0 && (b->of[c].arrived & m->part));
 }
 
 enum status nsys_batch_row(struct nsys_batch *b, int64_t stamp_ns, const struct nsys_cell *id,
                            const struct nsys_cell *value, uint64_t *unknown, struct error *err)
 {
-    if (b->open && stamp_ns != b->stamp_ns) {
-        if (stamp_ns < b->stamp_ns)
+    struct nsys_file_metric *m = id->is_integer ? find_metric(b, id->v) : NULL;
+    if (!m) {
+        ++*unknown;
+        if (b->gpu->n_metrics)
+            return OK;
+    }
+    if (b->open && stamp_ns != b->last_ns) {
+        if (stamp_ns < b->last_ns)
             return fail(err, ERR_ORDER, 0, "rows are not in the order of their times");
-        enum status st = close_sample(b, &stamp_ns, err);
+        enum status st = belongs(b, stamp_ns, m) ? OK : close_sample(b, &stamp_ns, err);
         if (st)
             return st;
     }
     if (!b->open)
-        open_sample(b, stamp_ns);
-    struct nsys_file_metric *m = id->is_integer ? find_metric(b, id->v) : NULL;
-    if (!m)
-        ++*unknown;
-    else if (m->series >= 0 && b->column[m->series] >= 0) /* else known, but not asked for */
+        b->stamp_ns = stamp_ns;
+    b->open = true;
+    b->last_ns = stamp_ns;
+    if (column_of(b, m) >= 0) /* else not known, or not asked for */
         take_value(b, m, value);
     return OK;
 }
@@ -179,6 +218,8 @@ enum status nsys_batch_row(struct nsys_batch *b, int64_t stamp_ns, const struct 
 enum status nsys_batch_flush(struct nsys_batch *b, struct error *err)
 {
     enum status st = close_sample(b, NULL, err);
+    for (size_t c = 0; c < b->columns; c++)
+        b->gpu->series[b->series[c]].incomplete = b->of[c].incomplete;
     b->gpu->rate_hz = nsys_period_rate_hz(&b->period);
     b->gpu->longest_ns = b->period.longest_ns;
     return st ? st : send(b, err);

@@ -9,6 +9,15 @@
 #include "source/nsys/series.h"
 #include "source/nsys/wrap.h"
 
+/* A column's value under construction, and what it needs of its series: close together, while the
+ * values of a batch lie far apart. */
+struct nsys_column {
+    double sum; /* as in the file */
+    double divisor;
+    uint64_t incomplete;  /* samples */
+    uint8_t arrived, all; /* the bits of its parts */
+};
+
 struct nsys_batch {
     struct nsys_gpu *gpu; /* not owned */
     int64_t epoch_ns;
@@ -17,12 +26,14 @@ struct nsys_batch {
     struct nsys_wrap wrap;
     size_t cap, n; /* samples; the one under construction is n */
     size_t columns;
-    uint32_t *series;  /* column -> index in gpu->series */
-    int32_t *column;   /* index in gpu->series -> column, -1 = none */
-    int64_t *t0, *t1;  /* cap */
-    double *values;    /* columns * cap */
-    uint8_t *arrived;  /* per column: addends of the sample under construction */
-    int64_t stamp_ns;  /* of the sample under construction */
+    uint32_t *series;       /* column -> index in gpu->series */
+    int32_t *column;        /* index in gpu->series -> column, -1 = none */
+    int64_t *t0, *t1;       /* cap */
+    double *values;         /* columns * cap */
+    struct nsys_column *of; /* per column */
+    int64_t stamp_ns;       /* of the sample under construction: that of its first row */
+    int64_t last_ns;        /* of its last row */
+    int64_t within_ns; /* rows that are no farther from the first one may belong to one sample */
     int64_t before_ns; /* stamp of the sample before */
     bool open, any;    /* a sample is under construction; there was one before */
     size_t hint;       /* where in gpu->metrics the last row was */
@@ -34,7 +45,8 @@ enum status nsys_batch_init(struct nsys_batch *b, struct nsys_gpu *gpu, int64_t 
 void nsys_batch_fini(struct nsys_batch *b); /* accepts a zeroed one */
 
 /* One row, whose typeId chose b: its time, metric id and value. *unknown counts rows whose metric
- * id has no name. ERR_ORDER when the time lies before that of the row before. */
+ * id has no name; where the GPU has names, these rows make no sample. ERR_ORDER when the time lies
+ * before that of the row before. */
 enum status nsys_batch_row(struct nsys_batch *b, int64_t stamp_ns, const struct nsys_cell *id,
                            const struct nsys_cell *value, uint64_t *unknown, struct error *err);
 

@@ -10,19 +10,29 @@
 
 #include "base/error.h"
 
+/* An open file, and what it may cost to read it. In a forged one pages can be part of a table over
+ * and over, so that its rows never end; what is left of these bounds them by the file's length. It
+ * must stay where it was opened. */
+struct nsys_db {
+    sqlite3 *sql;
+    int64_t size;       /* bytes of the file */
+    int64_t steps_left; /* of SQLite's machine, for the statement that runs */
+    int64_t bytes_left; /* of text that it returns */
+};
+
 /* Opens path as a read-only database and starts a read transaction, so that all queries see one
  * state. Never writes anything beside the file. Errors tell the cause alone, without the path. On
- * success *out is the caller's: nsys_db_close. */
-enum status nsys_db_open(sqlite3 **out, const char *path, struct error *err);
-void nsys_db_close(sqlite3 *db); /* accepts NULL */
+ * success *out is open: nsys_db_close. */
+enum status nsys_db_open(struct nsys_db *out, const char *path, struct error *err);
+void nsys_db_close(struct nsys_db *db); /* accepts a zeroed one */
 
 /* Views, virtual tables and tables with generated or hidden columns are odd: to read one would run
  * SQL of the file. Reading errors read as "missing": the query that needs it meets them again. */
 enum nsys_table { NSYS_TABLE_MISSING, NSYS_TABLE_ODD, NSYS_TABLE_ORDINARY };
-enum nsys_table nsys_db_table(sqlite3 *db, const char *name);
+enum nsys_table nsys_db_table(struct nsys_db *db, const char *name);
 
 /* Does the file have this ordinary table with this column? column NULL asks for the table alone. */
-bool nsys_db_has(sqlite3 *db, const char *table, const char *column);
+bool nsys_db_has(struct nsys_db *db, const char *table, const char *column);
 
 /* A cell of a row of numbers; v is meaningful only for an INTEGER (not NULL, text, blob, real). */
 struct nsys_cell {
@@ -34,9 +44,9 @@ enum { NSYS_CELLS_MAX = 4 };
 
 /* Calls row for each row of "SELECT columns FROM table [ORDER BY order_by] [LIMIT limit]"
  * (order_by NULL, limit 0 = without), with n <= NSYS_CELLS_MAX columns, until it fails; passes its
- * failure on. Without order and limit the whole table runs in one call of SQLite, which is what
- * makes millions of rows fast. */
-enum status nsys_db_each(sqlite3 *db, const char *columns, int n, const char *table,
+ * failure on. More rows than the file has room for are ERR_BAD_INPUT. Without order and limit the
+ * whole table runs in one call of SQLite, which is what makes millions of rows fast. */
+enum status nsys_db_each(struct nsys_db *db, const char *columns, int n, const char *table,
                          const char *order_by, int limit,
                          enum status (*row)(void *self, const struct nsys_cell *cells,
                                             struct error *err),
@@ -51,10 +61,11 @@ static inline bool nsys_time_ok(const struct nsys_cell *cell)
 }
 
 /* The SQL is ours, never the file's. */
-enum status nsys_db_prepare(sqlite3 *db, sqlite3_stmt **out, const char *sql, struct error *err);
+enum status nsys_db_prepare(struct nsys_db *db, sqlite3_stmt **out, const char *sql,
+                            struct error *err);
 
 /* *row tells whether there was one more row. */
-enum status nsys_db_step(sqlite3_stmt *stmt, bool *row, struct error *err);
+enum status nsys_db_step(struct nsys_db *db, sqlite3_stmt *stmt, bool *row, struct error *err);
 
 /* An INTEGER cell; false for NULL, text, blob and real. */
 bool nsys_db_int(sqlite3_stmt *stmt, int column, int64_t *out);

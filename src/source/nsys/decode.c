@@ -34,6 +34,8 @@ static bool decode_signed(int64_t payload, int size, double *out)
 
 static bool decode_float(int64_t payload, double *out)
 {
+    if (payload < INT32_MIN || payload > (int64_t)UINT32_MAX) /* more than 32 bits, and a sign */
+        return false;
     uint32_t bits = (uint32_t)((uint64_t)payload & UINT32_MAX);
     float f;
     memcpy(&f, &bits, sizeof f);

@@ -21,7 +21,7 @@ static bool says_data_lost(const char *text)
 }
 
 /* Calls take for each line whose severity fulfils the condition (SQL of ours). */
-static enum status each_text(sqlite3 *db, const char *condition,
+static enum status each_text(struct nsys_db *db, const char *condition,
                              void (*take)(void *self, const char *text), void *self,
                              struct error *err)
 {
@@ -33,7 +33,7 @@ static enum status each_text(sqlite3 *db, const char *condition,
     enum status st =
         sql ? nsys_db_prepare(db, &stmt, sql, err) : fail(err, ERR_NOMEM, 0, "out of memory");
     bool row = true;
-    while (!st && !(st = nsys_db_step(stmt, &row, err)) && row) {
+    while (!st && !(st = nsys_db_step(db, stmt, &row, err)) && row) {
         char text[NSYS_TEXT_SIZE];
         nsys_db_text(stmt, 0, text, sizeof text);
         take(self, text);
@@ -76,7 +76,7 @@ static void take_other(void *self, const char *text)
         take_error(self, text);
 }
 
-enum status nsys_diag_read(sqlite3 *db, struct nsys_diag *out, struct error *err)
+enum status nsys_diag_read(struct nsys_db *db, struct nsys_diag *out, struct error *err)
 {
     /* ENUM_DIAGNOSTIC_SEVERITY_LEVEL: 0 unknown, 1 info, 2 warning, 3 error, 4 verbose. One pass
      * a level instead of sorting: there is no bound to the number of rows. */
@@ -153,12 +153,14 @@ static void explain(void *self, const char *text)
         if (!info->nsys || !info->nsys_counter || !strstr(skipped.expression, info->nsys_counter))
             continue;
         s->skipped = true; /* the first line stands */
-        snprintf(s->reason, sizeof s->reason, "nsys skipped %s%s%s", skipped.expression,
-                 skipped.why[0] ? ": " : "", skipped.why);
+        /* the expression is a hundred columns wide; without it, RX and TX have one reason */
+        snprintf(s->reason, sizeof s->reason, "nsys skipped it%s%s", skipped.why[0] ? ": " : "",
+                 skipped.why);
     }
 }
 
-enum status nsys_diag_explain(sqlite3 *db, struct nsys_gpu *gpus, size_t n_gpus, struct error *err)
+enum status nsys_diag_explain(struct nsys_db *db, struct nsys_gpu *gpus, size_t n_gpus,
+                              struct error *err)
 {
     struct explaining e = {gpus, n_gpus};
     return each_text(db, "1", explain, &e, err);

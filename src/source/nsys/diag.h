@@ -3,8 +3,6 @@
 #ifndef SMEFF_SOURCE_NSYS_DIAG_H
 #define SMEFF_SOURCE_NSYS_DIAG_H
 
-#include <sqlite3.h>
-
 #include "event/event.h"
 #include "source/nsys/series.h"
 
@@ -18,11 +16,12 @@ struct nsys_diag {
     bool data_lost;    /* a line says that samples were lost or the collection broke off */
 };
 
-enum status nsys_diag_read(sqlite3 *db, struct nsys_diag *out, struct error *err);
+enum status nsys_diag_read(struct nsys_db *db, struct nsys_diag *out, struct error *err);
 void nsys_diag_fini(struct nsys_diag *d);
 
 /* Gives series that have no row the reason that nsys states for leaving them out. */
-enum status nsys_diag_explain(sqlite3 *db, struct nsys_gpu *gpus, size_t n_gpus, struct error *err);
+enum status nsys_diag_explain(struct nsys_db *db, struct nsys_gpu *gpus, size_t n_gpus,
+                              struct error *err);
 
 /* Warnings and errors as notes of the stream. */
 enum status nsys_diag_push(const struct nsys_diag *d, const struct event_sink *sink,

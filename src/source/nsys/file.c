@@ -45,7 +45,7 @@ static enum status io_fail(struct error *err)
     return fail(err, st, errno, "%s", strerror(errno));
 }
 
-static enum status check_header(unsigned char head[HEADER_SIZE], const char *path,
+static enum status check_header(unsigned char head[HEADER_SIZE], const char *path, int64_t *size,
                                 struct error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -70,6 +70,7 @@ static enum status check_header(unsigned char head[HEADER_SIZE], const char *pat
         st = fail(err, ERR_BAD_INPUT, 0, "truncated: only %zd bytes", n);
     else
         st = check_length(head, (int64_t)info.st_size, err);
+    *size = st ? 0 : (int64_t)info.st_size;
     close(fd);
     return st;
 }
@@ -121,7 +122,8 @@ static enum status choose_name(struct nsys_file *out, const unsigned char *head,
 enum status nsys_file_check(struct nsys_file *out, const char *path, struct error *err)
 {
     unsigned char head[HEADER_SIZE];
-    enum status st = check_header(head, path, err);
+    struct nsys_file f = {0};
+    enum status st = check_header(head, path, &f.size, err);
     if (st)
         return st;
     /* the absolute path, for a name may begin with "file:" or be ":memory:"; and SQLite looks for
@@ -129,7 +131,6 @@ enum status nsys_file_check(struct nsys_file *out, const char *path, struct erro
     char *real = realpath(path, NULL);
     if (!real)
         return io_fail(err);
-    struct nsys_file f = {0};
     st = choose_name(&f, head, real, err);
     free(real);
     if (!st)

@@ -5,13 +5,15 @@
 #define SMEFF_SOURCE_NSYS_FILE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
 /* What sqlite3_open_v2 is to get. */
 struct nsys_file {
-    char *name;  /* absolute path, or URI; owned */
-    bool is_uri; /* needs SQLITE_OPEN_URI */
+    char *name;   /* absolute path, or URI; owned */
+    bool is_uri;  /* needs SQLITE_OPEN_URI */
+    int64_t size; /* bytes */
 };
 
 /* Errors tell the cause alone, without the path. On success *out is the caller's: nsys_file_fini.

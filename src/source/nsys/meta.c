@@ -74,18 +74,18 @@ static void take(struct reading *r, const char *name, const char *value)
     }
 }
 
-/* Any table of (name, value) text rows, whole (where NULL) or in part. */
-static enum status read_pairs(struct reading *r, sqlite3 *db, const char *table, const char *where,
+/* Any table of (name, value) text rows. */
+static enum status read_pairs(struct reading *r, struct nsys_db *db, const char *table,
                               struct error *err)
 {
     if (!nsys_db_has(db, table, "name") || !nsys_db_has(db, table, "value"))
         return OK;
-    char *sql = sqlite3_mprintf("SELECT name, value FROM %s WHERE %s", table, where ? where : "1");
+    char *sql = sqlite3_mprintf("SELECT name, value FROM %s", table);
     sqlite3_stmt *stmt = NULL;
     enum status st =
         sql ? nsys_db_prepare(db, &stmt, sql, err) : fail(err, ERR_NOMEM, 0, "out of memory");
     bool row = true;
-    while (!st && !(st = nsys_db_step(stmt, &row, err)) && row) {
+    while (!st && !(st = nsys_db_step(db, stmt, &row, err)) && row) {
         char name[128], value[256];
         nsys_db_text(stmt, 0, name, sizeof name);
         nsys_db_text(stmt, 1, value, sizeof value);
@@ -106,7 +106,7 @@ static enum status take_epoch(void *self, const struct nsys_cell *cells, struct 
     return OK;
 }
 
-static enum status read_epoch(sqlite3 *db, struct nsys_meta *m, struct error *err)
+static enum status read_epoch(struct nsys_db *db, struct nsys_meta *m, struct error *err)
 {
     if (!nsys_db_has(db, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs"))
         return OK;
@@ -125,21 +125,19 @@ static void settle_epoch(struct nsys_meta *m, bool normalized)
         m->has_epoch = false;
 }
 
-enum status nsys_meta_read(sqlite3 *db, struct nsys_meta *out, struct error *err)
+enum status nsys_meta_read(struct nsys_db *db, struct nsys_meta *out, struct error *err)
 {
-    static const struct {
-        const char *table, *where;
-    } sources[] = {
-        {"EXPORT_META_DATA", NULL}, /* up to nsys 2023.2 */
-        {"META_DATA_EXPORT", NULL}, /* from 2023.3 on, as the next */
-        {"META_DATA_CAPTURE", NULL},
-        {"TARGET_INFO_SYSTEM_ENV", "name='Hostname'"}, /* its other rows are long */
+    static const char *const tables[] = {
+        "EXPORT_META_DATA", /* up to nsys 2023.2 */
+        "META_DATA_EXPORT", /* from 2023.3 on, as the next */
+        "META_DATA_CAPTURE",
+        "TARGET_INFO_SYSTEM_ENV",
     };
     struct nsys_meta m = {.schema_major = -1, .schema_minor = -1};
     struct reading r = {&m, false};
     enum status st = OK;
-    for (size_t i = 0; !st && i < sizeof sources / sizeof sources[0]; i++)
-        st = read_pairs(&r, db, sources[i].table, sources[i].where, err);
+    for (size_t i = 0; !st && i < sizeof tables / sizeof tables[0]; i++)
+        st = read_pairs(&r, db, tables[i], err);
     if (!st)
         st = read_epoch(db, &m, err);
     if (st)
@@ -149,12 +147,12 @@ enum status nsys_meta_read(sqlite3 *db, struct nsys_meta *out, struct error *err
     return OK;
 }
 
-static const char *column_or_null(sqlite3 *db, const char *column)
+static const char *column_or_null(struct nsys_db *db, const char *column)
 {
     return nsys_db_has(db, "TARGET_INFO_GPU", column) ? column : "NULL";
 }
 
-enum status nsys_gpu_info_read(sqlite3 *db, struct nsys_gpu_info **out, size_t *n,
+enum status nsys_gpu_info_read(struct nsys_db *db, struct nsys_gpu_info **out, size_t *n,
                                struct error *err)
 {
     *out = NULL;
@@ -171,7 +169,7 @@ enum status nsys_gpu_info_read(sqlite3 *db, struct nsys_gpu_info **out, size_t *
                                  : fail(err, ERR_NOMEM, 0, "out of memory");
     bool row = true;
     size_t found = 0;
-    while (!st && !(st = nsys_db_step(stmt, &row, err)) && row && found < GPU_INFO_MAX) {
+    while (!st && !(st = nsys_db_step(db, stmt, &row, err)) && row && found < GPU_INFO_MAX) {
         struct nsys_gpu_info *g = &list[found];
         if (!nsys_db_int(stmt, 0, &g->id))
             continue;

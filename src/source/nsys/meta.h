@@ -3,12 +3,11 @@
 #ifndef SMEFF_SOURCE_NSYS_META_H
 #define SMEFF_SOURCE_NSYS_META_H
 
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "source/nsys/db.h"
 
 struct nsys_meta {
     char schema[32];  /* EXPORT_SCHEMA_VERSION, "" when the file does not say */
@@ -24,7 +23,7 @@ struct nsys_meta {
 };
 
 /* Missing tables and cells leave fields at "not known"; only a damaged file is an error. */
-enum status nsys_meta_read(sqlite3 *db, struct nsys_meta *out, struct error *err);
+enum status nsys_meta_read(struct nsys_db *db, struct nsys_meta *out, struct error *err);
 
 struct nsys_gpu_info {
     int64_t vm, id; /* nsys's own numbering: not the CUDA ordinal, not the nvidia-smi index */
@@ -32,7 +31,7 @@ struct nsys_gpu_info {
 };
 
 /* TARGET_INFO_GPU; *out is the caller's (free), NULL with *n = 0 when the table is not there. */
-enum status nsys_gpu_info_read(sqlite3 *db, struct nsys_gpu_info **out, size_t *n,
+enum status nsys_gpu_info_read(struct nsys_db *db, struct nsys_gpu_info **out, size_t *n,
                                struct error *err);
 
 #endif

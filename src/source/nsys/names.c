@@ -7,7 +7,8 @@
 #include "source/nsys/series.h"
 #include "source/nsys/verified.h"
 
-/* NVIDIA's largest set of 2025.3 has 160 metrics; a file with more than this is no export. */
+/* Of all GPUs together. NVIDIA's largest set of 2025.3 has 160 metrics; a file with more than this
+ * is no export. */
 enum { METRICS_MAX = 20000 };
 
 struct nsys_gpu *nsys_gpu_find(struct nsys_gpu *gpus, size_t n, int64_t type_id)
@@ -27,8 +28,6 @@ struct nsys_gpu *nsys_gpu_find(struct nsys_gpu *gpus, size_t n, int64_t type_id)
 
 enum status nsys_gpu_add(struct nsys_gpu *g, int64_t id, const char *name, struct error *err)
 {
-    if (g->n_metrics >= METRICS_MAX)
-        return fail(err, ERR_BAD_INPUT, 0, "more than %d metrics for one GPU", METRICS_MAX);
     if ((g->n_metrics & (g->n_metrics - 1)) == 0) { /* at 0, 1, 2, 4 … room for the next power */
         size_t cap = g->n_metrics ? 2 * g->n_metrics : 1;
         struct nsys_file_metric *grown = realloc(g->metrics, cap * sizeof *grown);
@@ -42,21 +41,26 @@ enum status nsys_gpu_add(struct nsys_gpu *g, int64_t id, const char *name, struc
     return OK;
 }
 
-static enum status read_table(sqlite3 *db, struct nsys_gpu *gpus, size_t n_gpus, struct error *err)
+static enum status read_table(struct nsys_db *db, struct nsys_gpu *gpus, size_t n_gpus,
+                              struct error *err)
 {
     sqlite3_stmt *stmt = NULL;
     enum status st = nsys_db_prepare(
         db, &stmt, "SELECT typeId, metricId, metricName FROM TARGET_INFO_GPU_METRICS", err);
     bool row = true;
-    while (!st && !(st = nsys_db_step(stmt, &row, err)) && row) {
+    size_t n_names = 0;
+    while (!st && !(st = nsys_db_step(db, stmt, &row, err)) && row) {
         int64_t type_id, id;
         char name[NSYS_NAME_SIZE];
         if (!nsys_db_int(stmt, 0, &type_id) || !nsys_db_int(stmt, 1, &id))
             continue;
         struct nsys_gpu *g = nsys_gpu_find(gpus, n_gpus, type_id);
         nsys_db_text(stmt, 2, name, sizeof name);
-        if (g && name[0])
-            st = nsys_gpu_add(g, id, name, err);
+        if (!g || !name[0])
+            continue;
+        st = n_names++ < METRICS_MAX
+                 ? nsys_gpu_add(g, id, name, err)
+                 : fail(err, ERR_BAD_INPUT, 0, "more than %d metrics", METRICS_MAX);
     }
     sqlite3_finalize(stmt);
     return st;
@@ -146,6 +150,13 @@ struct fields {
     size_t n_gpus;
 };
 
+static bool known_storage(int64_t type, int64_t size)
+{
+    return type == FIELD_FLOAT    ? size == 4
+           : type == FIELD_DOUBLE ? size == 8
+                                  : type >= 0 && type <= FIELD_DOUBLE && size >= 1 && size <= 8;
+}
+
 /* How a value is stored: fieldIdx is the metric's id. Two different answers are none. */
 static enum status take_field(void *self, const struct nsys_cell *cells, struct error *err)
 {
@@ -157,8 +168,12 @@ static enum status take_field(void *self, const struct nsys_cell *cells, struct 
     int64_t type = cells[2].v, size = cells[3].v;
     struct nsys_gpu *g = nsys_gpu_find(f->gpus, f->n_gpus, cells[0].v);
     struct nsys_file_metric *m = g ? nsys_gpu_by_id(g, cells[1].v) : NULL;
-    if (!m || type < 0 || type > FIELD_DOUBLE || size < 1 || size > 8)
+    if (!m)
         return OK;
+    if (!known_storage(type, size)) {
+        m->odd_storage = true;
+        return OK;
+    }
     if (m->has_storage && (m->type != (int)type || m->size != (int)size))
         m->contradictory = true;
     m->type = (int)type;
@@ -167,7 +182,8 @@ static enum status take_field(void *self, const struct nsys_cell *cells, struct 
     return OK;
 }
 
-static enum status read_fields(sqlite3 *db, struct nsys_gpu *gpus, size_t n_gpus, struct error *err)
+static enum status read_fields(struct nsys_db *db, struct nsys_gpu *gpus, size_t n_gpus,
+                               struct error *err)
 {
     struct fields fields = {gpus, n_gpus};
     if (!nsys_db_has(db, "GENERIC_EVENT_TYPE_FIELDS", "typeId") ||
@@ -179,7 +195,7 @@ static enum status read_fields(sqlite3 *db, struct nsys_gpu *gpus, size_t n_gpus
                         take_field, &fields, err);
 }
 
-enum status nsys_names_read(sqlite3 *db, const struct nsys_meta *meta, struct nsys_gpu *gpus,
+enum status nsys_names_read(struct nsys_db *db, const struct nsys_meta *meta, struct nsys_gpu *gpus,
                             size_t n_gpus, enum nsys_names_from *from, struct error *err)
 {
     enum status st = OK;

@@ -21,18 +21,18 @@ static const char *version_of(const struct nsys_export *x, char *dst, size_t siz
     return dst;
 }
 
-static enum status no_gpu_metrics(const struct nsys_export *x, struct error *err)
+static enum status no_gpu_metrics(struct nsys_export *x, struct error *err)
 {
     char version[128];
     version_of(x, version, sizeof version);
-    if (nsys_is_old_form(x->db, &x->meta))
+    if (nsys_is_old_form(&x->db, &x->meta))
         return fail(err, ERR_BAD_INPUT, 0,
                     "too old: %s keeps GPU metrics as JSON in GENERIC_EVENTS; export the "
                     ".nsys-rep again with nsys 2023.4 or newer",
                     version);
-    if (!nsys_db_has(x->db, "META_DATA_EXPORT", NULL) &&
-        !nsys_db_has(x->db, "EXPORT_META_DATA", NULL) &&
-        !nsys_db_has(x->db, "TARGET_INFO_GPU", NULL))
+    if (!nsys_db_has(&x->db, "META_DATA_EXPORT", NULL) &&
+        !nsys_db_has(&x->db, "EXPORT_META_DATA", NULL) &&
+        !nsys_db_has(&x->db, "TARGET_INFO_GPU", NULL))
         return fail(err, ERR_BAD_INPUT, 0, "a database, but no nsys export");
     return fail(err, ERR_BAD_INPUT, 0,
                 "no GPU metrics in this export (%s): capture with --gpu-metrics-devices=all",
@@ -40,20 +40,20 @@ static enum status no_gpu_metrics(const struct nsys_export *x, struct error *err
 }
 
 /* What everything stands on. Columns are probed, since they came and went over the versions. */
-static enum status check_tables(const struct nsys_export *x, struct error *err)
+static enum status check_tables(struct nsys_export *x, struct error *err)
 {
     static const char *const tables[] = {"GPU_METRICS", "TARGET_INFO_GPU_METRICS"};
     static const char *const columns[] = {"timestamp", "typeId", "metricId", "value"};
     char version[128];
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        if (nsys_db_table(x->db, tables[i]) == NSYS_TABLE_ODD)
+        if (nsys_db_table(&x->db, tables[i]) == NSYS_TABLE_ODD)
             return fail(err, ERR_BAD_INPUT, 0,
                         "%s is not an ordinary table (a view, or with generated columns)",
                         tables[i]);
-    if (!nsys_db_has(x->db, "GPU_METRICS", NULL))
+    if (!nsys_db_has(&x->db, "GPU_METRICS", NULL))
         return no_gpu_metrics(x, err);
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
-        if (!nsys_db_has(x->db, "GPU_METRICS", columns[i]))
+        if (!nsys_db_has(&x->db, "GPU_METRICS", columns[i]))
             return fail(err, ERR_BAD_INPUT, 0, "GPU_METRICS has no column %s (%s)", columns[i],
                         version_of(x, version, sizeof version));
     return OK;
@@ -74,7 +74,7 @@ static enum status attach_infos(struct nsys_export *x, struct error *err)
 {
     struct nsys_gpu_info *info = NULL;
     size_t n_info = 0;
-    enum status st = nsys_gpu_info_read(x->db, &info, &n_info, err);
+    enum status st = nsys_gpu_info_read(&x->db, &info, &n_info, err);
     for (size_t i = 0; !st && i < x->survey.n_gpus; i++)
         attach_info(&x->survey.gpus[i], info, n_info);
     free(info);
@@ -83,10 +83,10 @@ static enum status attach_infos(struct nsys_export *x, struct error *err)
 
 static enum status find_gpus(struct nsys_export *x, struct error *err)
 {
-    enum status st = nsys_survey_read(x->db, &x->survey, err);
+    enum status st = nsys_survey_read(&x->db, &x->survey, err);
     if (!st && x->survey.rows == 0)
         return fail(err, ERR_BAD_INPUT, 0, "GPU_METRICS is empty");
-    if (!st && x->survey.n_gpus == 0)
+    if (!st && !x->survey.usable)
         return fail(err, ERR_BAD_INPUT, 0, "GPU_METRICS has no usable row");
     return st ? st : attach_infos(x, err);
 }
@@ -96,27 +96,26 @@ static enum status plan_series(struct nsys_export *x, struct error *err)
 {
     struct nsys_gpu *gpus = x->survey.gpus;
     size_t n = x->survey.n_gpus;
-    enum status st = nsys_names_read(x->db, &x->meta, gpus, n, &x->from, err);
+    enum status st = nsys_names_read(&x->db, &x->meta, gpus, n, &x->from, err);
     for (size_t i = 0; !st && i < n; i++)
         st = nsys_series_plan(&gpus[i], x->from, x->all, err);
-    return st ? st : nsys_diag_explain(x->db, gpus, n, err);
+    return st ? st : nsys_diag_explain(&x->db, gpus, n, err);
 }
 
 /* All that the file holds besides the rows of GPU_METRICS. */
 static enum status read_description(struct nsys_export *x, struct error *err)
 {
-    enum status st = nsys_meta_read(x->db, &x->meta, err);
+    enum status st = nsys_meta_read(&x->db, &x->meta, err);
     if (!st)
         st = check_tables(x, err);
     if (!st)
-        st = nsys_diag_read(x->db, &x->diag, err);
+        st = nsys_diag_read(&x->db, &x->diag, err);
     if (!st)
         st = find_gpus(x, err);
     return st ? st : plan_series(x, err);
 }
 
-/* Puts the path in front of the cause; a long one is shortened, so that the cause stays whole. */
-static void name_file(struct error *err, enum status st, const char *path)
+void nsys_name_file(struct error *err, enum status st, const char *path)
 {
     enum { PATH_MIN = 60 }; /* bytes of it that are shown at least */
     if (!err)
@@ -138,7 +137,7 @@ enum status nsys_export_open(struct nsys_export **out, const char *path, bool al
     if (!st)
         st = read_description(x, err);
     if (st) {
-        name_file(err, st, path);
+        nsys_name_file(err, st, path);
         nsys_export_close(x);
         return st;
     }
@@ -152,7 +151,7 @@ void nsys_export_close(struct nsys_export *x)
         return;
     nsys_survey_fini(&x->survey);
     nsys_diag_fini(&x->diag);
-    nsys_db_close(x->db);
+    nsys_db_close(&x->db);
     free(x);
 }
 
@@ -211,6 +210,16 @@ static enum status push_names_note(enum nsys_names_from from, const struct event
     return OK;
 }
 
+static enum status push_gpus_note(const struct nsys_survey *survey, const struct event_sink *sink,
+                                  struct error *err)
+{
+    if (!survey->left_out)
+        return OK;
+    return event_push_note(sink, NOTE_WARNING, -1, err,
+                           "more than %zu GPUs (typeIds); only the first %zu are read",
+                           survey->n_gpus, survey->n_gpus);
+}
+
 static enum status push_time_note(const struct nsys_meta *m, const struct event_sink *sink,
                                   struct error *err)
 {
@@ -254,6 +263,8 @@ enum status nsys_export_describe(struct nsys_export *x, const struct event_sink 
         st = push_schema_note(&x->meta, sink, err);
     if (!st)
         st = push_names_note(x->from, sink, err);
+    if (!st)
+        st = push_gpus_note(&x->survey, sink, err);
     if (!st)
         st = push_time_note(&x->meta, sink, err);
     return st ? st : nsys_diag_push(&x->diag, sink, err);

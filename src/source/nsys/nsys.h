@@ -36,6 +36,9 @@ enum status nsys_export_read(struct nsys_export *x, enum nsys_order order,
 /* For those who cannot throw away what they got: one more pass tells which order to read in. */
 enum status nsys_export_order(struct nsys_export *x, enum nsys_order *out, struct error *err);
 
+/* Puts "path: " in front of err's cause, as nsys_export_open does. err may be NULL. */
+void nsys_name_file(struct error *err, enum status st, const char *path);
+
 void nsys_export_close(struct nsys_export *x); /* accepts NULL */
 
 #endif

@@ -19,14 +19,14 @@ static bool holds_metric_name(const char *json)
     return false;
 }
 
-static bool events_hold_metric_names(sqlite3 *db)
+static bool events_hold_metric_names(struct nsys_db *db)
 {
     sqlite3_stmt *stmt = NULL;
     char text[TEXT_MAX];
     bool row = true, found = false;
     enum status st = nsys_db_prepare(db, &stmt, "SELECT data FROM GENERIC_EVENTS", NULL);
     for (int i = 0; i < EVENTS_MAX && !st && !found; i++) {
-        st = nsys_db_step(stmt, &row, NULL);
+        st = nsys_db_step(db, stmt, &row, NULL);
         if (st || !row)
             break;
         nsys_db_text(stmt, 0, text, sizeof text);
@@ -37,7 +37,7 @@ static bool events_hold_metric_names(sqlite3 *db)
 }
 
 /* An event -> its type -> its source -> the name of that. */
-static bool events_come_from_gpu_metrics(sqlite3 *db)
+static bool events_come_from_gpu_metrics(struct nsys_db *db)
 {
     static const struct {
         const char *table, *column;
@@ -60,12 +60,12 @@ static bool events_come_from_gpu_metrics(sqlite3 *db)
         "(SELECT id FROM StringIds WHERE value='GpuMetrics'))) LIMIT 1",
         NULL);
     if (!st)
-        st = nsys_db_step(stmt, &row, NULL);
+        st = nsys_db_step(db, stmt, &row, NULL);
     sqlite3_finalize(stmt);
     return !st && row;
 }
 
-bool nsys_is_old_form(sqlite3 *db, const struct nsys_meta *meta)
+bool nsys_is_old_form(struct nsys_db *db, const struct nsys_meta *meta)
 {
     if (!nsys_db_has(db, "GENERIC_EVENTS", "data"))
         return false;

@@ -8,6 +8,6 @@
 
 /* Does a file without GPU_METRICS keep its GPU metrics in that form? GENERIC_EVENTS alone says
  * nothing: other collectors write there to this day. */
-bool nsys_is_old_form(sqlite3 *db, const struct nsys_meta *meta);
+bool nsys_is_old_form(struct nsys_db *db, const struct nsys_meta *meta);
 
 #endif

@@ -45,6 +45,18 @@ static bool suspicious(const struct nsys_export *x, const struct nsys_gpu *g,
     return true;
 }
 
+/* What is rarely there may be there only when something happens: its mean is that of those times.
+ */
+static void check_rare(const struct nsys_gpu *g, struct nsys_series *s)
+{
+    uint64_t have = g->samples - s->incomplete;
+    if (!s->addends || s->state != VALUE_OK || have >= g->samples - have)
+        return;
+    s->state = VALUE_SUSPECT;
+    snprintf(s->reason, sizeof s->reason, "only %" PRIu64 " of %" PRIu64 " samples have it", have,
+             g->samples);
+}
+
 static void check_readings(const struct nsys_export *x, struct nsys_gpu *g)
 {
     for (size_t i = 0; i < g->n_metrics; i++) {
@@ -61,6 +73,8 @@ static void check_readings(const struct nsys_export *x, struct nsys_gpu *g)
             snprintf(s->reason, sizeof s->reason, "%s", reason);
         }
     }
+    for (size_t i = 0; i < g->n_series; i++)
+        check_rare(g, &g->series[i]);
 }
 
 struct reading {
@@ -81,7 +95,7 @@ static enum status take_row(void *self, const struct nsys_cell *cells, struct er
         r->last = g ? &r->list[g - sv->gpus] : NULL;
     }
     if (!r->last) { /* no name has this typeId, and it began after the first rows */
-        r->x->unknown_rows++;
+        r->x->foreign_rows++;
         return OK;
     }
     return nsys_batch_row(r->last, cells[0].v, &cells[2], &cells[3], &r->x->unknown_rows, err);
@@ -89,13 +103,18 @@ static enum status take_row(void *self, const struct nsys_cell *cells, struct er
 
 static void forget_reading(struct nsys_export *x)
 {
-    x->unknown_rows = x->bad_rows = 0;
-    for (size_t i = 0; i < x->survey.n_gpus; i++)
-        for (size_t k = 0; k < x->survey.gpus[i].n_metrics; k++) {
-            struct nsys_file_metric *m = &x->survey.gpus[i].metrics[k];
+    x->unknown_rows = x->foreign_rows = x->bad_rows = 0;
+    for (size_t i = 0; i < x->survey.n_gpus; i++) {
+        struct nsys_gpu *g = &x->survey.gpus[i];
+        g->samples = 0;
+        for (size_t k = 0; k < g->n_series; k++)
+            g->series[k].incomplete = 0;
+        for (size_t k = 0; k < g->n_metrics; k++) {
+            struct nsys_file_metric *m = &g->metrics[k];
             m->taken = m->refused = m->ran_over = m->unchecked = m->duplicates = 0;
             m->max = 0;
         }
+    }
 }
 
 static enum status read_rows(struct nsys_export *x, enum nsys_order order, struct nsys_batch *list,
@@ -103,7 +122,7 @@ static enum status read_rows(struct nsys_export *x, enum nsys_order order, struc
 {
     struct reading r = {x, list, NULL};
     forget_reading(x);
-    enum status st = nsys_db_each(x->db, "timestamp, typeId, metricId, value", 4, "GPU_METRICS",
+    enum status st = nsys_db_each(&x->db, "timestamp, typeId, metricId, value", 4, "GPU_METRICS",
                                   order == NSYS_BY_TIME ? "timestamp" : NULL, 0, take_row, &r, err);
     for (size_t i = 0; !st && i < x->survey.n_gpus; i++)
         st = nsys_batch_flush(&list[i], err);
@@ -137,8 +156,8 @@ static enum status check_row(void *self, const struct nsys_cell *cells, struct e
 enum status nsys_export_order(struct nsys_export *x, enum nsys_order *out, struct error *err)
 {
     struct order_check check = {.survey = &x->survey};
-    enum status st =
-        nsys_db_each(x->db, "timestamp, typeId", 2, "GPU_METRICS", NULL, 0, check_row, &check, err);
+    enum status st = nsys_db_each(&x->db, "timestamp, typeId", 2, "GPU_METRICS", NULL, 0, check_row,
+                                  &check, err);
     if (st && st != ERR_ORDER)
         return st;
     *out = st ? NSYS_BY_TIME : NSYS_AS_STORED;
@@ -160,6 +179,11 @@ static enum status push_row_notes(const struct nsys_export *x, const struct even
                             "%" PRIu64 " rows of GPU_METRICS have a metric id without a name; "
                             "they were left out",
                             x->unknown_rows);
+    if (!st && x->foreign_rows)
+        st = event_push_note(sink, NOTE_WARNING, -1, err,
+                             "%" PRIu64 " rows of GPU_METRICS have a typeId that is none of the "
+                             "GPUs; they were left out",
+                             x->foreign_rows);
     return st;
 }
 

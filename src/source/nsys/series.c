@@ -52,6 +52,10 @@ static bool usable(const struct nsys_file_metric *m, enum nsys_meaning means, ch
                  m->name);
         return false;
     }
+    if (m->odd_storage) {
+        snprintf(reason, size, "the file stores \"%s\" in a way that is not known", m->name);
+        return false;
+    }
     /* exports up to schema 3.7.2 declare no storage: only percents and clocks are known there */
     if (!m->has_storage && means == MEANS_COUNT) {
         snprintf(reason, size, "the file does not say how \"%s\" is stored", m->name);
@@ -66,7 +70,8 @@ static void bind(struct nsys_series *s, int index, struct nsys_file_metric *m,
 {
     m->series = index;
     m->means = means;
-    m->divisor = 1 / scale; /* 83 ÷ 100 is the double 0.83, 83 × 0.01 is not */
+    m->part = (uint8_t)(1U << s->addends);
+    s->divisor = 1 / scale; /* 83 ÷ 100 is the double 0.83, 83 × 0.01 is not */
     s->addends++;
     size_t used = strlen(s->counter);
     snprintf(s->counter + used, sizeof s->counter - used, "%s%s", used ? " + " : "", m->name);
@@ -113,35 +118,34 @@ static bool plan_name(struct nsys_gpu *g, struct nsys_series *s, int index,
     return true;
 }
 
-/* The share of the peak that nsys has for a byte rate: of pcie_rx pcie_rx_throughput, of
- * dram_read_bytes dram_read. NULL when there is none. */
-static const char *share_of(const struct metric_info *rate)
+/* Has nsys a share of the peak for a byte rate? Of pcie_rx that is pcie_rx_throughput, of
+ * dram_read_bytes dram_read. */
+static bool has_share(const struct metric_info *rate)
 {
     if (rate->unit != UNIT_BYTES_PER_SECOND)
-        return NULL;
+        return false;
     char key[64];
     snprintf(key, sizeof key, "%s_throughput", rate->key);
     if (ends_with(rate->key, "_bytes"))
         snprintf(key, sizeof key, "%.*s", (int)(strlen(rate->key) - strlen("_bytes")), rate->key);
     int m = metric_by_key(key);
-    return m != METRIC_NONE && metric_info((enum metric)m)->nsys ? metric_info((enum metric)m)->key
-                                                                 : NULL;
+    return m != METRIC_NONE && metric_info((enum metric)m)->nsys;
 }
 
 /* Why the file cannot have it, whatever was captured; false = it could. */
-static bool never_there(const struct metric_info *info, enum nsys_names_from from, char *reason,
-                        size_t size)
+static bool never_there(const struct nsys_gpu *g, const struct metric_info *info,
+                        enum nsys_names_from from, char *reason, size_t size)
 {
-    const char *share = share_of(info);
     if (info->group == GROUP_DRIVER)
         snprintf(reason, size, "an nsys export holds no driver readings");
-    else if (!info->nsys && share)
-        snprintf(reason, size, "nsys gives only the share of the %s peak: %s",
-                 info->group == GROUP_LINKS ? "link's" : "memory's", share);
+    else if (!info->nsys && has_share(info))
+        snprintf(reason, size, "nsys gives only the share of the peak");
     else if (!info->nsys)
         snprintf(reason, size, "no known nsys metric set gives it");
     else if (from == NAMES_NONE)
         snprintf(reason, size, "the file has no metric names, and ids are not trusted");
+    else if (g->n_metrics == 0)
+        snprintf(reason, size, "the file names no metrics of this GPU");
     else
         return false;
     return true;
@@ -152,7 +156,7 @@ static void plan_metric(struct nsys_gpu *g, struct nsys_series *s, int index,
 {
     const struct metric_info *info = metric_info((enum metric)s->metric);
     s->state = VALUE_UNSUPPORTED;
-    if (never_there(info, from, s->reason, sizeof s->reason))
+    if (never_there(g, info, from, s->reason, sizeof s->reason))
         return;
     for (const struct nsys_name *n = info->nsys; n->name; n++)
         if (plan_name(g, s, index, n))
@@ -169,7 +173,7 @@ static void plan_extra(struct nsys_series *s, int index, struct nsys_file_metric
     s->state = VALUE_FAILED;
     if (!usable(m, means, s->reason, sizeof s->reason))
         return;
-    bind(s, index, m, means, 1);
+    bind(s, index, m, means, means == MEANS_HERTZ ? 1e-6 : 1); /* the name says megahertz */
     s->state = VALUE_OK;
     s->resolution = means == MEANS_PERCENT ? 1 : 0;
 }

@@ -3,7 +3,6 @@
 #ifndef SMEFF_SOURCE_NSYS_SERIES_H
 #define SMEFF_SOURCE_NSYS_SERIES_H
 
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,10 +30,11 @@ struct nsys_file_metric {
     /* decided once, when it is bound to a series */
     int series; /* index of the series that takes its values, -1 = none */
     enum nsys_meaning means;
-    double divisor; /* value of the file ÷ divisor = unit of the series */
+    uint8_t part; /* the bit of this one among those that the series adds up */
 
     int type, size;     /* enum nsys_field_type; bytes */
     bool has_storage;   /* type and size are known */
+    bool odd_storage;   /* declared, but in no way that is known */
     bool contradictory; /* the id has two names, the name two ids, or the value two storages */
 
     /* what reading found */
@@ -59,6 +59,10 @@ struct nsys_series {
     bool skipped; /* reason quotes nsys's own line */
     double resolution;
     unsigned addends; /* file metrics that must be there and are added up; 0 = no samples */
+    double divisor;   /* value of the file, or their sum, ÷ divisor = unit of the series */
+
+    /* what reading found */
+    uint64_t incomplete; /* samples without it, or without one of its addends */
 };
 
 /* All that one typeId (one GPU) has. */
@@ -72,7 +76,9 @@ struct nsys_gpu {
     struct nsys_series *series; /* owned */
     size_t n_series;
     struct nsys_file_metric *clock; /* the one bound to gpc_clock, or NULL; in metrics */
-    double rate_hz;                 /* samples a second as found by reading; 0 = not known */
+    int64_t apart_ns; /* least distance of two values of a metric in the first rows; 0 = unknown */
+    uint64_t samples; /* as found by reading */
+    double rate_hz;   /* samples a second as found by reading; 0 = not known */
     int64_t longest_ns; /* the longest time that one sample covers, as found; 0 = not known */
 };
 
@@ -81,7 +87,7 @@ enum nsys_names_from { NAMES_NONE, NAMES_TABLE, NAMES_VERIFIED_IDS };
 /* Reads the names of all GPUs that occur. Names come from TARGET_INFO_GPU_METRICS; where a file
  * lacks that table, from ids that were verified for exactly this set and version (verified.h);
  * else there are none. */
-enum status nsys_names_read(sqlite3 *db, const struct nsys_meta *meta, struct nsys_gpu *gpus,
+enum status nsys_names_read(struct nsys_db *db, const struct nsys_meta *meta, struct nsys_gpu *gpus,
                             size_t n_gpus, enum nsys_names_from *from, struct error *err);
 
 /* One more metric of the file. */

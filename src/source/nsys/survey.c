@@ -9,27 +9,52 @@
  * metrics. A GPU that starts later is known by its names; without those it has no values anyway. */
 enum { GPUS_MAX = 256, ROWS = 65536 };
 
+/* One GPU, and how far apart the values of its first metric come. */
+struct found {
+    int64_t type_id;
+    int64_t metric, last_ns, apart_ns;
+    bool any;
+};
+
 struct survey {
-    int64_t type_id[GPUS_MAX];
+    struct found gpu[GPUS_MAX];
     size_t n;
+    bool left_out;
     uint64_t rows;
     int64_t first_ns;
     bool any_time;
 };
 
-static enum status add_gpu(struct survey *sv, int64_t type_id, struct error *err)
+/* The GPU of this typeId, new or old; NULL when there are too many. */
+static struct found *add_gpu(struct survey *sv, int64_t type_id)
 {
     for (size_t i = sv->n; i > 0; i--) /* mostly the one of the row before */
-        if (sv->type_id[i - 1] == type_id)
-            return OK;
-    if (sv->n >= GPUS_MAX)
-        return fail(err, ERR_BAD_INPUT, 0, "more than %d GPUs", GPUS_MAX);
-    sv->type_id[sv->n++] = type_id;
-    return OK;
+        if (sv->gpu[i - 1].type_id == type_id)
+            return &sv->gpu[i - 1];
+    if (sv->n >= GPUS_MAX) {
+        sv->left_out = true;
+        return NULL;
+    }
+    sv->gpu[sv->n] = (struct found){.type_id = type_id};
+    return &sv->gpu[sv->n++];
+}
+
+/* Rows may be in any order. */
+static void take_distance(struct found *g, int64_t ns, int64_t metric)
+{
+    if (g->any && metric != g->metric)
+        return;
+    int64_t apart_ns = !g->any ? 0 : ns > g->last_ns ? ns - g->last_ns : g->last_ns - ns;
+    if (apart_ns > 0 && (g->apart_ns == 0 || apart_ns < g->apart_ns))
+        g->apart_ns = apart_ns;
+    g->any = true;
+    g->metric = metric;
+    g->last_ns = ns;
 }
 
 static enum status take_row(void *self, const struct nsys_cell *cells, struct error *err)
 {
+    (void)err;
     struct survey *sv = self;
     sv->rows++;
     if (!nsys_time_ok(&cells[0]) || !cells[1].is_integer)
@@ -37,18 +62,26 @@ static enum status take_row(void *self, const struct nsys_cell *cells, struct er
     if (!sv->any_time || cells[0].v < sv->first_ns)
         sv->first_ns = cells[0].v;
     sv->any_time = true;
-    return add_gpu(sv, cells[1].v, err);
+    struct found *g = add_gpu(sv, cells[1].v);
+    if (g && cells[2].is_integer)
+        take_distance(g, cells[0].v, cells[2].v);
+    return OK;
 }
 
 static enum status take_named(void *self, const struct nsys_cell *cells, struct error *err)
 {
-    return cells[0].is_integer ? add_gpu(self, cells[0].v, err) : OK;
+    (void)err;
+    if (cells[0].is_integer)
+        add_gpu(self, cells[0].v);
+    return OK;
 }
 
-static enum status look(sqlite3 *db, struct survey *sv, struct error *err)
+static enum status look(struct nsys_db *db, struct survey *sv, struct error *err)
 {
-    enum status st =
-        nsys_db_each(db, "timestamp, typeId", 2, "GPU_METRICS", NULL, ROWS, take_row, sv, err);
+    static const char columns[] = "timestamp, typeId, metricId";
+    enum status st = nsys_db_each(db, columns, 3, "GPU_METRICS", NULL, ROWS, take_row, sv, err);
+    if (!st && !sv->any_time && sv->rows == ROWS) /* is there any later one? */
+        st = nsys_db_each(db, columns, 3, "GPU_METRICS", NULL, 0, take_row, sv, err);
     if (!st && nsys_db_has(db, "TARGET_INFO_GPU_METRICS", "typeId"))
         st = nsys_db_each(db, "typeId", 1, "TARGET_INFO_GPU_METRICS", NULL, 0, take_named, sv, err);
     return st;
@@ -73,7 +106,7 @@ static void number_gpus(struct nsys_gpu *gpus, size_t n)
     }
 }
 
-enum status nsys_survey_read(sqlite3 *db, struct nsys_survey *out, struct error *err)
+enum status nsys_survey_read(struct nsys_db *db, struct nsys_survey *out, struct error *err)
 {
     struct survey sv = {.n = 0};
     enum status st = look(db, &sv, err);
@@ -82,12 +115,18 @@ enum status nsys_survey_read(sqlite3 *db, struct nsys_survey *out, struct error 
     struct nsys_gpu *gpus = calloc(sv.n ? sv.n : 1, sizeof *gpus);
     if (!gpus)
         return fail(err, ERR_NOMEM, 0, "out of memory");
-    for (size_t i = 0; i < sv.n; i++)
-        gpus[i].type_id = sv.type_id[i];
+    for (size_t i = 0; i < sv.n; i++) {
+        gpus[i].type_id = sv.gpu[i].type_id;
+        gpus[i].apart_ns = sv.gpu[i].apart_ns;
+    }
     qsort(gpus, sv.n, sizeof *gpus, by_type_id);
     number_gpus(gpus, sv.n);
-    *out = (struct nsys_survey){
-        .gpus = gpus, .n_gpus = sv.n, .rows = sv.rows, .first_ns = sv.first_ns};
+    *out = (struct nsys_survey){.gpus = gpus,
+                                .n_gpus = sv.n,
+                                .rows = sv.rows,
+                                .usable = sv.any_time,
+                                .left_out = sv.left_out,
+                                .first_ns = sv.first_ns};
     return OK;
 }
 

@@ -99,8 +99,8 @@ static enum status add_names(struct nsys_gpu *g, struct error *err)
     return st;
 }
 
-enum status nsys_verified_names(sqlite3 *db, const struct nsys_meta *meta, struct nsys_gpu *gpus,
-                                size_t n_gpus, bool *used, struct error *err)
+enum status nsys_verified_names(struct nsys_db *db, const struct nsys_meta *meta,
+                                struct nsys_gpu *gpus, size_t n_gpus, bool *used, struct error *err)
 {
     static const char *const columns[] = {"typeId", "fieldIdx", "type", "size"};
     *used = false;
