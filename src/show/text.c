@@ -252,7 +252,7 @@ static void put_identity(struct buf *out, const struct show_style *style, const 
     struct buf line = BUF_INIT;
     char lead[32];
     snprintf(lead, sizeof lead, "GPU %u  ", g->index);
-    buf_printf(&line, "%s%s%s", g->name, g->name[0] ? dot : "", g->chip);
+    buf_printf(&line, "%s%s%s", g->name, g->name[0] && g->chip[0] ? dot : "", g->chip);
     put_wrapped_in(out, style, bold, lead, buf_str(&line));
     buf_clear(&line);
     buf_puts(&line, s->tool);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Known kinds of load on a GPU, through PyTorch: decode, matmul, copy, h2d, idle. Prints what it did.
+"""Known kinds of load on a GPU, through PyTorch: decode, matmul, copy, h2d, peer, idle. Prints what it did.
 usage: loads.py KIND SECONDS [DEVICE]"""
 import sys
 import time
@@ -91,9 +91,24 @@ def h2d():
     print(f"h2d: {n * 8 * (1 << 30) / t:.6g} bytes a second")
 
 
+def peer():
+    """From GPU 0 to DEVICE, over NVLink where there is one."""
+    here = torch.ones(1 << 29, dtype=torch.uint8, device="cuda:0")
+    there = torch.empty_like(here, device=device)
+
+    def step():
+        for _ in range(16):
+            there.copy_(here, non_blocking=True)
+        torch.cuda.synchronize("cuda:0")
+        torch.cuda.synchronize(device)
+
+    n, t = repeat(step)
+    print(f"peer: {n * 16 * (1 << 29) / t:.6g} bytes a second")
+
+
 def idle():
     time.sleep(seconds)
     print("idle: nothing")
 
 
-{"decode": decode, "matmul": matmul, "copy": copy, "h2d": h2d, "idle": idle}[kind]()
+{"decode": decode, "matmul": matmul, "copy": copy, "h2d": h2d, "peer": peer, "idle": idle}[kind]()

@@ -20,6 +20,10 @@ def row(check, value, limit, ok):
     print(f"  {check:58s} {value:>22s}   {limit:24s} {'pass' if ok else 'FAIL'}", flush=True)
 
 
+def text(number):
+    return "none" if number is None else f"{number:.3f}"
+
+
 def start_load(kind, seconds, device=0):
     load = subprocess.Popen([sys.executable, f"{here}/loads.py", kind, str(seconds), str(device)], stdout=subprocess.PIPE, text=True)
     if kind != "idle":
@@ -54,7 +58,7 @@ def check_steady():
     result = reader.measure(smeff, 60, ["--backend", "auto"])
     keep("decode-50hz-60s", result)
     pm = result["sources"].get(("pm", 0), reader.Series())
-    row("first value after start", f"{result['first_value_s'] or -1:.2f} s", "<= 1.2 s", (result["first_value_s"] or 9) <= 1.2)
+    row("first value after start", f"{text(result['first_value_s'])} s", "<= 1.2 s", (result["first_value_s"] or 9) <= 1.2)
     row("50 Hz, 60 s: coverage", f"{100 * pm.coverage():.2f} %", ">= 99.5 %", pm.coverage() >= 0.995)
     row("50 Hz: newest sample at the reader, p99", f"{1e3 * oldest(pm, 0.125):.0f} ms", "<= 150 ms", oldest(pm, 0.125) <= 0.150)
     row("50 Hz: CPU of all processes", f"{100 * result['cpu_total']:.2f} % of a core", "<= 2.0 %", result["cpu_total"] <= 0.02)
@@ -111,7 +115,7 @@ def check_kill():
             back = now - killed
             break
     stream.close()
-    row("kill -9 of a sampler: stream resumes after", f"{back or -1:.2f} s", "<= 2 s", back is not None and back <= 2)
+    row("kill -9 of a sampler: stream resumes after", f"{text(back)} s", "<= 2 s", back is not None and back <= 2)
     row("and says why", "yes" if any("killed by signal 9" in n for n in notes) else "no", "yes", any("killed by signal 9" in n for n in notes))
     end_load(load)
 
@@ -151,10 +155,18 @@ def check_two():
     keep("two-gpus", result)
     for gpu, kind in ((0, "idle"), (1, "decode")):
         pm = result["sources"].get(("pm", gpu), reader.Series())
-        row(f"GPU {gpu} ({kind}): dram_read, coverage", f"{pm.mean('dram_read') or -1:.3f}, {100 * pm.coverage():.2f} %", "own values, >= 99.5 %",
+        row(f"GPU {gpu} ({kind}): dram_read, coverage", f"{text(pm.mean('dram_read'))}, {100 * pm.coverage():.2f} %", "own values, >= 99.5 %",
             pm.coverage() >= 0.995 and ((pm.mean("dram_read") or 0) > 0.5) == (gpu == 1))
     row("two GPUs, 50 Hz: CPU of all processes", f"{100 * result['cpu_total']:.2f} % of a core", "(told)", True)
     end_load(load)
+    load = start_load("peer", 20, 1)
+    result = reader.measure(smeff, 6, ["--backend", "pm", "--set", "wide"])
+    keep("peer-copy", result)
+    copied = float(load.communicate()[0].split()[1])
+    for gpu, key in ((0, "nvlink_tx"), (1, "nvlink_rx")):
+        rate = result["sources"].get(("pm", gpu), reader.Series()).mean(key)
+        row(f"GPU 0 to GPU 1: {key} of GPU {gpu} per byte copied", f"{(rate or 0) / copied:.3f}", "0.98 to 1.02",
+            rate is not None and 0.98 <= rate / copied <= 1.02)
 
 
 def check_heavy():
@@ -166,10 +178,10 @@ def check_heavy():
         keep(f"heavy-{kind}", heavy)
         a, b = light["sources"].get(("pm", 0), reader.Series()), heavy["sources"].get(("pm", 0), reader.Series())
         for key in ("sm_active", "tensor_active"):
-            row(f"{kind}: {key} beside sm_throughput", f"{a.mean(key) or -1:.4f} / {b.mean(key) or -1:.4f}", "within 0.01",
+            row(f"{kind}: {key} beside sm_throughput", f"{text(a.mean(key))} / {text(b.mean(key))}", "within 0.01",
                 a.mean(key) is not None and b.mean(key) is not None and abs(a.mean(key) - b.mean(key)) <= 0.01)
         top = max((v for v in b.values.get("sm_throughput", []) if v is not None), default=0)
-        row(f"{kind}: sm_throughput mean, max", f"{b.mean('sm_throughput') or -1:.4f}, {top:.4f}", "max <= 1", 0 < top <= 1.0)
+        row(f"{kind}: sm_throughput mean, max", f"{text(b.mean('sm_throughput'))}, {top:.4f}", "max <= 1", 0 < top <= 1.0)
         row(f"{kind}: CPU with sm_throughput, coverage", f"{100 * heavy['cpu_total']:.1f} %, {100 * b.coverage():.2f} %", "(told)", True)
         end_load(load)
 
