@@ -67,7 +67,7 @@ recording=data/h200/decode.sqlite
 heading "A real recording of an NVIDIA H200, made with Nsight Systems (about one second)."
 say "It ships with smeff ($recording), so no GPU is needed to read it."
 if gpu=$(gpu_name); then
-    say "This machine has a GPU ($gpu). The live view of it comes later."
+    say "This machine has a GPU ($gpu). Measure it with: build/release/smeff measure 5"
 fi
 say "\$ build/release/smeff analyze $recording"
 say
