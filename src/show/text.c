@@ -77,7 +77,7 @@ static void put_number(struct buf *out, const struct show_style *style, enum uni
 static void put_bar(struct buf *out, const struct show_style *style, double share)
 {
     double clipped = share < 0 ? 0 : share > 1 ? 1 : share;
-    size_t full = (size_t)(clipped * BAR_COLUMNS + 0.5);
+    size_t full = (size_t)(clipped * (double)BAR_COLUMNS + 0.5);
     buf_puts(out, "  ");
     if (style->colour)
         buf_puts(out, cyan);

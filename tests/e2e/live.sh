@@ -56,7 +56,8 @@ run() {
     [ $code = "$expected" ] || fail "$what: exit $code, expected $expected ($err)"
     gone "$what"
 }
-value() { jq -r ".gpus[${2:-0}].metrics.$1 | \"\(.value) \(.source) \(.state)\"" <<<"$out"; }
+# Numbers as numbers (+ 0): jq 1.7 keeps 50.0 as it was written, 1.6 prints 50.
+value() { jq -r ".gpus[${2:-0}].metrics.$1 | \"\(if .value then .value + 0 else .value end) \(.source) \(.state)\"" <<<"$out"; }
 
 # until WHAT SECONDS COMMAND…: waits until the command succeeds.
 until_true() {
@@ -87,7 +88,7 @@ equal power "$(value power)" "412 nvml ok"
 equal gpu_util "$(value gpu_util)" "1 nvml ok"
 equal "GPU" "$(jq -r '.gpus[0]|"\(.index) \(.name) \(.uuid) \(.chip) \(.pci_bus)"' <<<"$out")" \
     "0 NVIDIA H200 GPU-00000000-0000-0000-0000-000000000001 GH100 0000:01:00.0"
-equal backend "$(jq -r '.gpus[0].source|"\(.backend) \(.rate_hz)"' <<<"$out")" "pm 50"
+equal backend "$(jq -r '.gpus[0].source|"\(.backend) \(.rate_hz + 0)"' <<<"$out")" "pm 50"
 equal coverage "$(jq '.gpus[0].source.coverage >= 0.99 and .gpus[0].source.samples >= 40 and .gpus[0].source.gaps == 0' <<<"$out")" true
 equal "NVLink, which this GPU lacks" "$(jq -c '.gpus[0].metrics.nvlink_rx|[.value,(.reason|length>0)]' <<<"$out")" '[null,true]'
 equal "sm_throughput" "$(jq -r .gpus[0].metrics.sm_throughput.reason <<<"$out")" "costly: taken only when asked for (--metric)"

@@ -69,7 +69,7 @@ static void quantiles_are_within_a_thousandth(void **state)
     }
     qsort(all, N, sizeof all[0], by_value);
     for (double q = 0.01; q < 1; q += 0.01) {
-        double exact = all[(int)ceil(q * N - 1e-9) - 1];
+        double exact = all[(int)ceil(q * (double)N - 1e-9) - 1];
         assert_near(tally_quantile(&t, q), exact, 0.001 * fabs(exact));
     }
     tally_fini(&t);
