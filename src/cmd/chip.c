@@ -34,6 +34,7 @@ struct answer {
     struct cupti_taken cupti;
     struct series series[METRIC_COUNT];
     bool wanted[METRIC_COUNT];
+    bool by_name; /* the wanted ones were asked for by name: what is not a counter says so */
     bool planned;
 };
 
@@ -110,6 +111,12 @@ static enum status ask(struct answer *a, const struct options *o, struct error *
     if (!st)
         st = wait_for_end(s, err);
     samplers_destroy(s);
+    for (int m = 0; m < METRIC_COUNT; m++)
+        if (!a->series[m].there) {
+            a->series[m].state = VALUE_UNSUPPORTED;
+            snprintf(a->series[m].reason, sizeof a->series[m].reason,
+                     "PM sampling does not give it on any chip");
+        }
     return !st && !a->planned ? fail(err, ERR_IO, 0, "CUPTI gave no answer") : st;
 }
 
@@ -136,7 +143,7 @@ static const char *cost_name(char cost)
 
 static bool is_shown(const struct answer *a, enum metric m)
 {
-    return a->wanted[m] && a->series[m].there;
+    return a->wanted[m] && (a->series[m].there || a->by_name);
 }
 
 static size_t count_taken(const struct answer *a)
@@ -249,7 +256,7 @@ int chip_metrics(const struct options *o, int argc, char **argv)
         int m = metric_by_key(argv[i]);
         if (m == METRIC_NONE)
             return usage_error(&command_metrics, "no such metric: %s", argv[i]);
-        answer.wanted[m] = true;
+        answer.wanted[m] = answer.by_name = true;
     }
     for (int m = 0; argc == 0 && m < METRIC_COUNT; m++)
         answer.wanted[m] = true;

@@ -2,18 +2,23 @@
 #include "cmd/evidence.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "event/wire.h"
 #include "show/show.h"
+
+static const char *const names[] = {"events.jsonl", "summary.json", "summary.txt"};
 
 struct evidence {
     char folder[1024];
     struct event_encoder *encoder;
     FILE *events;
+    bool has_samples;
     struct buf text;
 };
 
@@ -40,6 +45,19 @@ static enum status close_file(FILE *f, const char *folder, struct error *err)
     return fclose(f) == 0 ? OK : fail(err, ERR_IO, errno, "%s: %s", folder, strerror(errno));
 }
 
+/* Evidence of an earlier measurement is never overwritten. */
+static enum status refuse_old(const char *folder, struct error *err)
+{
+    char path[1200];
+    struct stat there;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        if (lstat(path, &there) == 0)
+            return fail(err, ERR_IO, EEXIST, "%s: exists already: take another folder", path);
+    }
+    return OK;
+}
+
 enum status evidence_create(struct evidence **out, const char *folder, struct error *err)
 {
     struct evidence *e = calloc(1, sizeof *e);
@@ -50,9 +68,11 @@ enum status evidence_create(struct evidence **out, const char *folder, struct er
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         st = fail(err, ERR_IO, errno, "%s: %s", folder, strerror(errno));
     if (!st)
+        st = refuse_old(folder, err);
+    if (!st)
         st = event_encoder_create(&e->encoder, err);
     if (!st)
-        st = open_in(folder, "events.jsonl", &e->events, err);
+        st = open_in(folder, names[0], &e->events, err);
     if (st) {
         evidence_destroy(e);
         return st;
@@ -63,6 +83,7 @@ enum status evidence_create(struct evidence **out, const char *folder, struct er
 
 enum status evidence_push(struct evidence *e, const struct event *ev, struct error *err)
 {
+    e->has_samples |= ev->kind == EVENT_SAMPLES;
     enum status st = event_encode(e->encoder, &e->text, ev, err);
     return st ? st : write_text(e->events, &e->text, e->folder, err);
 }
@@ -90,19 +111,24 @@ enum status evidence_finish(struct evidence *e, const struct snapshot *s, struct
     if (!st)
         st = show_json(&e->text, s, NULL, err);
     if (!st)
-        st = write_file(e, "summary.json", err);
+        st = write_file(e, names[1], err);
     if (st)
         return st;
     show_text(&e->text, s, "", &style);
-    return write_file(e, "summary.txt", err);
+    return write_file(e, names[2], err);
 }
 
 void evidence_destroy(struct evidence *e)
 {
     if (!e)
         return;
-    if (e->events)
+    if (e->events) { /* not finished */
+        char path[1200];
         fclose(e->events);
+        snprintf(path, sizeof path, "%s/%s", e->folder, names[0]);
+        if (!e->has_samples)
+            unlink(path);
+    }
     event_encoder_destroy(e->encoder);
     buf_fini(&e->text);
     free(e);

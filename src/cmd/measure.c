@@ -167,8 +167,8 @@ static enum status sample(struct measurement *m, double seconds, char **command,
         check_command(m);
         if (command ? m->command_ended : done_s >= seconds)
             break;
-        double left_ms = command ? POLL_MS : 1000 * (seconds - done_s) + 1;
-        st = live_poll(m->live, left_ms < POLL_MS ? (int)left_ms : POLL_MS, err);
+        double left_ms = command ? (double)POLL_MS : 1000 * (seconds - done_s) + 1;
+        st = live_poll(m->live, left_ms < (double)POLL_MS ? (int)left_ms : POLL_MS, err);
     }
     /* what is on the way still belongs to the measurement */
     if (!st)
@@ -240,19 +240,33 @@ static int run(struct measurement *m, const struct request *r, double seconds, c
     return command ? command_code(m) : interrupt_raised() ? 128 + interrupt_raised() : EXIT_CODE_OK;
 }
 
+/* [SECONDS | -- COMMAND...]. Before argv[0] stands an option, the command's name, or the "--". */
+static enum status take_arguments(int argc, char **argv, double *seconds, char ***command,
+                                  struct error *err)
+{
+    bool has_dashes = strcmp(argv[-1], "--") == 0;
+    bool has_seconds = argc > 0 && num_parse(argv[0], seconds);
+    if (has_seconds && (argc > 1 || has_dashes))
+        return fail(err, ERR_USAGE, 0, "either SECONDS alone, or -- and a command");
+    if (argc > 0 && !has_seconds && !has_dashes)
+        return fail(err, ERR_USAGE, 0, "SECONDS is a number, not \"%s\"; a command comes after --",
+                    argv[0]);
+    if (has_dashes && argc == 0)
+        return fail(err, ERR_USAGE, 0, "no command after --");
+    if (!(*seconds > 0 && *seconds <= 86400))
+        return fail(err, ERR_USAGE, 0, "SECONDS is more than 0 and at most 86400");
+    *command = has_dashes ? argv : NULL;
+    return OK;
+}
+
 static int measure(const struct options *o, int argc, char **argv)
 {
     struct request request;
     struct error err = ERROR_INIT;
     double seconds = SECONDS_DEFAULT;
-    bool has_seconds = argc > 0 && num_parse(argv[0], &seconds);
-    char **command = argc > has_seconds ? argv + has_seconds : NULL;
-    if (request_parse(o, &request, &err))
+    char **command = NULL;
+    if (request_parse(o, &request, &err) || take_arguments(argc, argv, &seconds, &command, &err))
         return usage_error(&command_measure, "%s", err.text);
-    if (!(seconds > 0 && seconds <= 86400))
-        return usage_error(&command_measure, "SECONDS is more than 0 and at most 86400");
-    if (has_seconds && command)
-        return usage_error(&command_measure, "either SECONDS or a command");
     interrupt_catch();
     struct measurement m = {.options = o};
     enum status st = collector_create(&m.collector, &err);
@@ -268,12 +282,12 @@ static int measure(const struct options *o, int argc, char **argv)
 
 const struct command command_measure = {
     .name = "measure",
-    .arguments = "[SECONDS] [-- COMMAND...]",
+    .arguments = "[SECONDS | -- COMMAND...]",
     .summary = "one precise measurement of this machine's GPUs",
     .details = "Samples hardware counters and the driver's readings for SECONDS (default 10), or\n"
                "while COMMAND runs, and prints every metric (mean, min, p50, p95, max), why the\n"
                "others have no number, and what limits the GPU. With COMMAND its exit code is\n"
-               "passed on. --out DIR keeps the samples and the summary.",
+               "passed on. --out DIR keeps the samples and the summary in a folder of their own.",
     .example = "smeff measure 10 --json | jq '.gpus[0].verdict'",
     .options = OPTION(JSON) | OPTION(NO_COLOR) | OPTION(GPU) | OPTION(BACKEND) | OPTION(RATE) |
                OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) | OPTION(OUT),

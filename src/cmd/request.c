@@ -41,7 +41,7 @@ static enum status parse_metrics(struct request *r, const char *list, struct err
         next_item(rest, key, sizeof key, &rest);
         int m = metric_by_key(key);
         if (m == METRIC_NONE || metric_info((enum metric)m)->scope != SCOPE_GPU)
-            return fail(err, ERR_USAGE, 0, "no GPU metric \"%s\" (smeff metrics lists them)", key);
+            return fail(err, ERR_USAGE, 0, "no GPU metric \"%s\"", key);
         if (r->n_extra < METRIC_COUNT)
             r->extra[r->n_extra++] = (enum metric)m;
     }

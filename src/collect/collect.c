@@ -229,7 +229,6 @@ static bool better(const struct metric_stats *candidate, const struct metric_sta
 
 static enum status add_feed(struct gpu_snapshot *g, const struct feed *f, struct error *err)
 {
-    int64_t window_ns = g->t1_ns - g->t0_ns;
     size_t extras = 0;
     for (size_t i = 0; i < f->n_series; i++)
         extras += f->series[i].metric == METRIC_NONE;
@@ -244,11 +243,11 @@ static enum status add_feed(struct gpu_snapshot *g, const struct feed *f, struct
         if (s->metric == METRIC_NONE) {
             struct extra_stats *x = &g->extras[g->n_extras++];
             copy(x->name, sizeof x->name, s->name);
-            feed_stats(f, s, window_ns, &x->stats);
+            feed_stats(f, s, g->t0_ns, g->t1_ns, &x->stats);
             continue;
         }
         struct metric_stats stats;
-        feed_stats(f, s, window_ns, &stats);
+        feed_stats(f, s, g->t0_ns, g->t1_ns, &stats);
         if (better(&stats, &g->metrics[s->metric]))
             g->metrics[s->metric] = stats;
     }

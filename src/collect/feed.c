@@ -140,26 +140,46 @@ enum status feed_samples(struct feed *f, const struct event_samples *ev, struct 
 const struct metric_stats no_stats = {
     .min = NAN, .p05 = NAN, .p50 = NAN, .p95 = NAN, .max = NAN, .idle_share = NAN};
 
-/* The readings lie up to a period inside the window at both ends; the rest is taken to be like what
- * was read, as PromQL's increase() does, if that is at least half.
- * https://prometheus.io/docs/prometheus/latest/querying/functions/#increase */
-static void increase_stats(const struct feed *f, const struct series *s, int64_t window_ns,
-                           struct metric_stats *out)
+/* The readings lie up to a period inside the window at both ends; what is missing there is taken to
+ * be like what was read, as PromQL's increase() does: up to two periods at an end, and at most as
+ * much as was read. https://prometheus.io/docs/prometheus/latest/querying/functions/#increase */
+static void increase_stats(const struct feed *f, const struct series *s, int64_t t0_ns,
+                           int64_t t1_ns, struct metric_stats *out)
 {
     const struct counter *c = &s->count;
-    double read_s = (double)(c->last_ns - c->first_ns) * 1e-9, window_s = (double)window_ns * 1e-9;
+    double read_s = (double)(c->last_ns - c->first_ns) * 1e-9;
+    double window_s = (double)(t1_ns - t0_ns) * 1e-9;
+    double before_s = (double)(c->first_ns - t0_ns) * 1e-9; /* less than 0: outside */
+    double after_s = (double)(t1_ns - c->last_ns) * 1e-9;
+    double slack_s = 2 / (f->rate_hz > 0 ? f->rate_hz : 1);
     if (c->fell)
         value_set_state(&out->value, f->source, VALUE_FAILED,
                         "the counter started again during the measurement");
+    else if (fabs(before_s) > slack_s || fabs(after_s) > slack_s)
+        value_set_state(&out->value, f->source, VALUE_FAILED,
+                        "its readings are not of the time of the other counters");
     else if (read_s <= 0 || read_s < window_s / 2)
         value_set_state(&out->value, f->source, VALUE_WARMING,
                         "its readings cover %.1f of %.1f s: measure longer", read_s, window_s);
     else
-        value_set(&out->value, f->source, f->t1_ns,
-                  (c->last - c->first) * (window_s > read_s ? window_s / read_s : 1));
+        value_set(&out->value, f->source, f->t1_ns, (c->last - c->first) * window_s / read_s);
 }
 
-void feed_stats(const struct feed *f, const struct series *s, int64_t window_ns,
+/* What cannot be averaged. */
+static void sum_up(const struct feed *f, const struct series *s, int64_t t0_ns, int64_t t1_ns,
+                   struct metric_stats *out)
+{
+    if (s->unit == UNIT_FLAGS) /* a mean of bit masks would be nonsense: what was set at all */
+        value_set(&out->value, f->source, f->t1_ns, (double)s->flags);
+    else if (s->unit == UNIT_JOULES)
+        increase_stats(f, s, t0_ns, t1_ns, out);
+    else
+        value_set(&out->value, f->source, f->t1_ns, s->count.last);
+    if (s->state == VALUE_SUSPECT && value_has_number(&out->value))
+        value_set_state(&out->value, f->source, VALUE_SUSPECT, "%s", s->reason);
+}
+
+void feed_stats(const struct feed *f, const struct series *s, int64_t t0_ns, int64_t t1_ns,
                 struct metric_stats *out)
 {
     *out = no_stats;
@@ -176,12 +196,8 @@ void feed_stats(const struct feed *f, const struct series *s, int64_t window_ns,
                         s->reason[0] ? ": " : "", s->reason);
         return;
     }
-    if (is_counter(s) && s->unit == UNIT_JOULES) {
-        increase_stats(f, s, window_ns, out);
-        return;
-    }
-    if (s->unit == UNIT_FLAGS) { /* a mean of bit masks would be nonsense: what was set at all */
-        value_set(&out->value, f->source, f->t1_ns, (double)s->flags);
+    if (is_counter(s) || s->unit == UNIT_FLAGS) {
+        sum_up(f, s, t0_ns, t1_ns, out);
         return;
     }
     value_set(&out->value, f->source, f->t1_ns, tally_mean(&s->tally));
@@ -191,9 +207,7 @@ void feed_stats(const struct feed *f, const struct series *s, int64_t window_ns,
     out->p95 = tally_quantile(&s->tally, 0.95);
     out->max = s->tally.max;
     if (!isfinite(out->value.v) || isinf(out->p05) || isinf(out->p50) || isinf(out->p95)) {
-        uint64_t samples = out->samples;
-        *out = no_stats;
-        out->samples = samples;
+        out->min = out->p05 = out->p50 = out->p95 = out->max = NAN;
         value_set_state(&out->value, f->source, VALUE_FAILED, "values too large to be added up");
         return;
     }

@@ -165,6 +165,8 @@ equal "costly" "$(field '.metrics|"\(.sm_throughput.state) \(.sm_throughput.cost
     "ok high costly: taken only when asked for (--metric)"
 out=$(SMEFF_CHIP=TU102 "$dir/smeff" metrics tensor_active); equal "SMEFF_CHIP" $? 0
 has "SMEFF_CHIP" "$out" "sm__pipe_shared_cycles_active_realtime"
+run "no counter" 0 metrics --chip GB202 power
+has "no counter" "$out" "PM sampling does not give it on any chip"
 run "no such chip" 2 metrics --chip RTX5090
 for chip in GH100 GB202 TU102 AD102; do has "no such chip" "$err" $chip; done
 run "no such key" 2 metrics --chip GB202 nonsense

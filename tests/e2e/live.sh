@@ -137,6 +137,9 @@ for rate in 0 1e9 x -5; do
 done
 run "0 seconds" 2 measure 0
 run "seconds and a command" 2 measure 1 -- true
+run "seconds that are none" 2 measure 10s
+run "a command without --" 2 measure true
+run "no command" 2 measure --
 run "no such metric" 2 measure 1 --metric nonsense
 run "no such set" 2 stream --set nonsense
 run "an argument too many" 2 stream 5
@@ -271,11 +274,16 @@ mkdir "$dir/full"
 if mount -t tmpfs -o size=32k none "$dir/full" 2>/dev/null; then
     run "a full disk" 1 measure 4 --rate 1000 --out "$dir/full/evidence"
     umount "$dir/full"
+    has "a full disk" "$err" "No space left on device"
 else
-    ln -s /dev/full "$dir/full/events.jsonl"
-    run "a full disk" 1 measure 4 --rate 1000 --out "$dir/full"
+    echo "a full disk: not tried, nothing can be mounted here"
 fi
-has "a full disk" "$err" "No space left on device"
+cp "$dir/evidence/events.jsonl" "$dir/before"
+run "--out where evidence is" 1 measure 1 --out "$dir/evidence"
+has "--out where evidence is" "$err" "exists already"
+cmp "$dir/before" "$dir/evidence/events.jsonl" || fail "--out: old evidence was overwritten"
+run "--out, and nothing measured" 3 measure 1 --gpu 7 --out "$dir/none"
+[ -z "$(ls "$dir/none")" ] || fail "--out, and nothing measured: left $(ls "$dir/none")"
 run "--out below a file" 1 measure 1 --out "$dir/script/x"
 if [ -w /dev/full ]; then
     "$dir/smeff" measure 1 >/dev/full 2>"$dir/err"; equal "standard output is full" $? 1

@@ -104,14 +104,15 @@ static void shares_above_one_are_suspect(void **state)
     snapshot_destroy(s);
 }
 
-/* Readings in seconds 1..8 of a window of 10 s, from 100 J on, 200 W. */
-static const struct value *energy(const double *joules, size_t n, double window_s)
+/* Readings in seconds 1..n, and a window of the hardware counters. */
+static const struct value *reading(enum metric metric, const double *joules, size_t n,
+                                   double from_s, double window_s)
 {
     static struct value value;
     static const int64_t s1 = 1000000000;
-    int64_t t0[] = {0}, t1[] = {(int64_t)(window_s * 1e9)}, at[8];
+    int64_t t0[] = {(int64_t)(from_s * 1e9)}, t1[] = {(int64_t)((from_s + window_s) * 1e9)}, at[8];
     double sm[] = {0.5};
-    struct plan_series series = {METRIC_ENERGY, "energy", UNIT_JOULES, VALUE_OK, "", "", 0};
+    struct plan_series series = {(int)metric, "x", metric_info(metric)->unit, VALUE_OK, "", "", 0};
     struct event ev = {
         .kind = EVENT_PLAN,
         .u.plan = {.gpu = 3, .source = SOURCE_NVML, .rate_hz = 1, .n = 1, .series = &series}};
@@ -122,7 +123,7 @@ static const struct value *energy(const double *joules, size_t n, double window_
     assert_int_equal(plan(SOURCE_PM, 1, VALUE_OK, ""), OK);
     assert_int_equal(samples(SOURCE_PM, t0, t1, sm, 1), OK);
     struct snapshot *s = snapshot();
-    value = s->gpus[0].metrics[METRIC_ENERGY].value;
+    value = s->gpus[0].metrics[metric].value;
     snapshot_destroy(s);
     return &value;
 }
@@ -131,7 +132,7 @@ static void energy_is_that_of_the_whole_window(void **state)
 {
     (void)state;
     static const double joules[] = {100, 300, NAN, 700, 900, 1100, 1300, 1500};
-    const struct value *v = energy(joules, 8, 10);
+    const struct value *v = reading(METRIC_ENERGY, joules, 8, 0, 10);
     assert_int_equal(v->state, VALUE_OK);
     assert_near(v->v, 2000, 1e-9); /* not the 1400 between the first and the last reading */
 }
@@ -140,16 +141,32 @@ static void energy_of_too_few_readings_is_no_number(void **state)
 {
     (void)state;
     static const double joules[] = {100, 300};
-    const struct value *v = energy(joules, 2, 3);
+    const struct value *v = reading(METRIC_ENERGY, joules, 2, 0, 3);
     assert_int_equal(v->state, VALUE_WARMING);
     assert_string_equal(v->reason, "its readings cover 1.0 of 3.0 s: measure longer");
+}
+
+static void energy_of_another_time_is_no_number(void **state)
+{
+    (void)state;
+    static const double joules[] = {100, 300, 500, 700, 900, 1100, 1300, 1500};
+    assert_int_equal(reading(METRIC_ENERGY, joules, 8, 5, 3)->state, VALUE_FAILED);
+}
+
+static void a_late_error_is_counted(void **state)
+{
+    (void)state;
+    static const double errors[] = {0, 0, 0, 0, 0, 0, 1, NAN};
+    const struct value *v = reading(METRIC_ECC_ERRORS, errors, 8, 0, 10);
+    assert_int_equal(v->state, VALUE_OK);
+    assert_near(v->v, 1, 0); /* not the mean */
 }
 
 static void energy_that_began_again_is_no_number(void **state)
 {
     (void)state;
     static const double joules[] = {1000, 1200, 1400, 1600, 0, 200, 400, 600};
-    assert_int_equal(energy(joules, 8, 10)->state, VALUE_FAILED);
+    assert_int_equal(reading(METRIC_ENERGY, joules, 8, 0, 10)->state, VALUE_FAILED);
 }
 
 static void later_plan_changes_the_state(void **state)
@@ -310,6 +327,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_sum_of_rows_is_idle_at_one_step_each, set_up, tear_down),
         cmocka_unit_test_setup_teardown(energy_is_that_of_the_whole_window, set_up, tear_down),
         cmocka_unit_test_setup_teardown(energy_of_too_few_readings_is_no_number, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(energy_of_another_time_is_no_number, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_late_error_is_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(energy_that_began_again_is_no_number, set_up, tear_down),
         cmocka_unit_test_setup_teardown(as_many_notes_as_fit_are_all_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(notes_beyond_that_are_counted, set_up, tear_down),

@@ -281,6 +281,22 @@ static void generated_columns_are_refused_at_once(void **state)
     snapshot_destroy(s);
 }
 
+/* 12,000 metrics and 8,000 samples of one: as many cells as no file of this size has. */
+static void metrics_times_samples_are_bounded(void **state)
+{
+    (void)state;
+    struct error err = ERROR_INIT;
+    struct snapshot *s = NULL;
+    const char *path = changed(
+        DECODE, "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i+1 FROM n WHERE i<12100) "
+                "INSERT INTO TARGET_INFO_GPU_METRICS SELECT " TYPE_ID "," TYPE_ID
+                ",'',i,'Forged '||i||' [Throughput %]' FROM n;"
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<8000) "
+                "INSERT INTO GPU_METRICS SELECT 0,10000000000+i*20000000," TYPE_ID ",3,50 FROM n");
+    assert_int_equal(read_export(path, true, &s, &err), ERR_BAD_INPUT);
+    assert_contains(err.text, "more than the file has room for");
+}
+
 /* Ids 6 and 7 as the two parts of occupancy. */
 #define TWO_PARTS                                                                                  \
     "DELETE FROM TARGET_INFO_GPU_METRICS WHERE metricId=12;"                                       \
@@ -484,6 +500,7 @@ int main(void)
         cmocka_unit_test(cells_that_are_no_numbers_are_left_out_and_told),
         cmocka_unit_test(unusable_files_are_refused_with_their_cause),
         cmocka_unit_test(ten_thousand_metrics_are_listed),
+        cmocka_unit_test(metrics_times_samples_are_bounded),
         cmocka_unit_test(a_part_twice_is_no_sum),
         cmocka_unit_test(rare_metrics_are_suspect),
         cmocka_unit_test(sums_beyond_all_numbers_are_no_values),

@@ -9,6 +9,10 @@
 /* About 1 MiB of values, whatever the number of columns. */
 enum { BATCH_CELLS = 131072, BATCH_SAMPLES_MAX = 1024 };
 
+/* A row takes 10 bytes at least, and a sample of an honest file has a row for nearly each metric; a
+ * forged one can name 20,000 metrics and give each sample one. */
+#define CELLS_ALWAYS INT64_C(10000000)
+
 /* Gives a column to each series that has samples. */
 static bool make_columns(struct nsys_batch *b)
 {
@@ -54,9 +58,11 @@ static int64_t within(const struct nsys_gpu *gpu, double nominal_hz)
 }
 
 enum status nsys_batch_init(struct nsys_batch *b, struct nsys_gpu *gpu, int64_t epoch_ns,
-                            double nominal_hz, const struct event_sink *sink, struct error *err)
+                            double nominal_hz, int64_t file_size, const struct event_sink *sink,
+                            struct error *err)
 {
     *b = (struct nsys_batch){.gpu = gpu, .epoch_ns = epoch_ns, .sink = sink};
+    b->cells_left = file_size + CELLS_ALWAYS;
     b->within_ns = within(gpu, nominal_hz);
     enum status st =
         make_columns(b) && make_cells(b) ? OK : fail(err, ERR_NOMEM, 0, "out of memory");
@@ -129,6 +135,10 @@ static enum status close_sample(struct nsys_batch *b, const int64_t *next_ns, st
 {
     if (!b->open)
         return OK;
+    b->cells_left -= (int64_t)b->columns;
+    if (b->cells_left < 0)
+        return fail(err, ERR_BAD_INPUT, 0,
+                    "damaged: metrics and samples are more than the file has room for");
     close_values(b);
     int64_t length_ns = length_of(b, next_ns);
     nsys_wrap_sample(&b->wrap, b->values + b->n, b->cap, length_ns);
@@ -183,11 +193,11 @@ static int32_t column_of(const struct nsys_batch *b, const struct nsys_file_metr
     return m && m->series >= 0 ? b->column[m->series] : -1;
 }
 
-/* Is a row of another time one more of the same sample? */
-static bool belongs(const struct nsys_batch *b, int64_t stamp_ns, const struct nsys_file_metric *m)
+/* Is a row of another time one more of the same sample? A second value of a metric is, too: it is
+ * counted as a duplicate then, which makes the metric suspect. */
+static bool belongs(const struct nsys_batch *b, int64_t stamp_ns)
 {
-    int32_t c = column_of(b, m);
-    return stamp_ns - b->stamp_ns <= b->within_ns && !(c >= 0 && (b->of[c].arrived & m->part));
+    return stamp_ns - b->stamp_ns <= b->within_ns;
 }
 
 enum status nsys_batch_row(struct nsys_batch *b, int64_t stamp_ns, const struct nsys_cell *id,
@@ -202,7 +212,7 @@ enum status nsys_batch_row(struct nsys_batch *b, int64_t stamp_ns, const struct 
     if (b->open && stamp_ns != b->last_ns) {
         if (stamp_ns < b->last_ns)
             return fail(err, ERR_ORDER, 0, "rows are not in the order of their times");
-        enum status st = belongs(b, stamp_ns, m) ? OK : close_sample(b, &stamp_ns, err);
+        enum status st = belongs(b, stamp_ns) ? OK : close_sample(b, &stamp_ns, err);
         if (st)
             return st;
     }

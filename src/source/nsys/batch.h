@@ -33,15 +33,17 @@ struct nsys_batch {
     struct nsys_column *of; /* per column */
     int64_t stamp_ns;       /* of the sample under construction: that of its first row */
     int64_t last_ns;        /* of its last row */
-    int64_t within_ns; /* rows that are no farther from the first one may belong to one sample */
-    int64_t before_ns; /* stamp of the sample before */
-    bool open, any;    /* a sample is under construction; there was one before */
-    size_t hint;       /* where in gpu->metrics the last row was */
+    int64_t within_ns;  /* rows that are no farther from the first one may belong to one sample */
+    int64_t before_ns;  /* stamp of the sample before */
+    bool open, any;     /* a sample is under construction; there was one before */
+    int64_t cells_left; /* samples times columns that the file may still have */
+    size_t hint;        /* where in gpu->metrics the last row was */
 };
 
-/* nominal_hz: as the capture was asked for; 0 = not known. */
+/* nominal_hz: as the capture was asked for; 0 = not known. file_size in bytes. */
 enum status nsys_batch_init(struct nsys_batch *b, struct nsys_gpu *gpu, int64_t epoch_ns,
-                            double nominal_hz, const struct event_sink *sink, struct error *err);
+                            double nominal_hz, int64_t file_size, const struct event_sink *sink,
+                            struct error *err);
 void nsys_batch_fini(struct nsys_batch *b); /* accepts a zeroed one */
 
 /* One row, whose typeId chose b: its time, metric id and value. *unknown counts rows whose metric

@@ -210,9 +210,11 @@ enum status nsys_db_step(struct nsys_db *db, sqlite3_stmt *stmt, bool *row, stru
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         return sqlite_fail(db->sql, rc, err);
     *row = rc == SQLITE_ROW;
-    for (int i = 0; *row && i < sqlite3_column_count(stmt); i++)
-        if (sqlite3_column_type(stmt, i) == SQLITE_TEXT)
+    for (int i = 0; *row && i < sqlite3_column_count(stmt); i++) {
+        int type = sqlite3_column_type(stmt, i);
+        if (type == SQLITE_TEXT || type == SQLITE_BLOB)
             db->bytes_left -= sqlite3_column_bytes(stmt, i);
+    }
     return db->bytes_left < 0 ? too_much(err) : OK;
 }
 
@@ -242,6 +244,7 @@ struct each {
     struct error *err;
     enum status status;
     int64_t rows_left;
+    struct nsys_db *db;
 };
 
 static void each_step(sqlite3_context *context, int n, sqlite3_value **values)
@@ -249,11 +252,15 @@ static void each_step(sqlite3_context *context, int n, sqlite3_value **values)
     struct each *each = sqlite3_user_data(context);
     struct nsys_cell cells[NSYS_CELLS_MAX];
     for (int i = 0; i < n; i++) {
-        cells[i].is_integer = sqlite3_value_type(values[i]) == SQLITE_INTEGER;
-        cells[i].v = sqlite3_value_int64(values[i]);
+        int type = sqlite3_value_type(values[i]);
+        cells[i].is_integer = type == SQLITE_INTEGER;
+        cells[i].v = cells[i].is_integer ? sqlite3_value_int64(values[i]) : 0;
+        if (type == SQLITE_TEXT || type == SQLITE_BLOB) /* many can share one chain of pages */
+            each->db->bytes_left -= sqlite3_value_bytes(values[i]);
     }
-    each->status =
-        each->rows_left-- > 0 ? each->row(each->self, cells, each->err) : too_much(each->err);
+    each->status = each->rows_left-- > 0 && each->db->bytes_left >= 0
+                       ? each->row(each->self, cells, each->err)
+                       : too_much(each->err);
     if (each->status)
         sqlite3_result_error(context, "stopped", -1); /* ends the query */
 }
@@ -310,7 +317,8 @@ enum status nsys_db_each(struct nsys_db *db, const char *columns, int n, const c
                          void *self, struct error *err)
 {
     const int64_t rows_max = db->size / ROW_BYTES_MIN;
-    struct each each = {row, self, err, OK, rows_max}, count = {count_row, NULL, err, OK, rows_max};
+    struct each each = {row, self, err, OK, rows_max, db};
+    struct each count = {count_row, NULL, err, OK, rows_max, db};
     if (!order_by && limit == 0)
         return each_inside(db, columns, n, table, &each);
     /* sorting writes all rows to a temporary file before it returns the first one */

@@ -17,7 +17,7 @@ struct nsys_db {
     sqlite3 *sql;
     int64_t size;       /* bytes of the file */
     int64_t steps_left; /* of SQLite's machine, for the statement that runs */
-    int64_t bytes_left; /* of text that it returns */
+    int64_t bytes_left; /* of text and blobs that it reads */
 };
 
 /* Opens path as a read-only database and starts a read transaction, so that all queries see one

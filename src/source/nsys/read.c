@@ -204,8 +204,8 @@ static enum status read_samples(struct nsys_export *x, enum nsys_order order,
         return fail(err, ERR_NOMEM, 0, "out of memory");
     enum status st = OK;
     for (size_t i = 0; !st && i < n; i++)
-        st = nsys_batch_init(&list[i], &x->survey.gpus[i], epoch_of(x), x->meta.nominal_hz, sink,
-                             err);
+        st = nsys_batch_init(&list[i], &x->survey.gpus[i], epoch_of(x), x->meta.nominal_hz,
+                             x->db.size, sink, err);
     if (!st)
         st = read_rows(x, order, list, err);
     for (size_t i = 0; i < n; i++)
