@@ -247,16 +247,22 @@ struct each {
     struct nsys_db *db;
 };
 
+__attribute__((cold, noinline)) static void charge(struct each *each, sqlite3_value *value)
+{
+    int type = sqlite3_value_type(value);
+    if (type == SQLITE_TEXT || type == SQLITE_BLOB) /* many can share one chain of pages */
+        each->db->bytes_left -= sqlite3_value_bytes(value);
+}
+
 static void each_step(sqlite3_context *context, int n, sqlite3_value **values)
 {
     struct each *each = sqlite3_user_data(context);
     struct nsys_cell cells[NSYS_CELLS_MAX];
     for (int i = 0; i < n; i++) {
-        int type = sqlite3_value_type(values[i]);
-        cells[i].is_integer = type == SQLITE_INTEGER;
+        cells[i].is_integer = sqlite3_value_type(values[i]) == SQLITE_INTEGER;
         cells[i].v = cells[i].is_integer ? sqlite3_value_int64(values[i]) : 0;
-        if (type == SQLITE_TEXT || type == SQLITE_BLOB) /* many can share one chain of pages */
-            each->db->bytes_left -= sqlite3_value_bytes(values[i]);
+        if (!cells[i].is_integer)
+            charge(each, values[i]);
     }
     each->status = each->rows_left-- > 0 && each->db->bytes_left >= 0
                        ? each->row(each->self, cells, each->err)
