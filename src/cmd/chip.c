@@ -17,6 +17,7 @@
 #include "event/wire.h"
 #include "show/wrap.h"
 #include "source/pm/pm.h"
+#include "source/pm/tell.h"
 
 /* Packing a wide set takes a second on a slow machine. */
 enum { ANSWER_MS = 15000, POLL_MS = 200 };
@@ -310,33 +311,6 @@ static enum status list_chips(const char *chip, struct buf *list, bool *known, s
     return OK;
 }
 
-static enum status send_plan(const struct pm_pack *pack, const struct event_sink *sink,
-                             struct error *err)
-{
-    struct plan_series series[METRIC_COUNT];
-    struct event ev = {.kind = EVENT_PLAN, .u.plan = {.source = SOURCE_PM, .series = series}};
-    for (size_t i = 0; i < pack->n_picks; i++) {
-        const struct pm_pick *pick = &pack->picks[i];
-        const struct metric_info *info = metric_info(pick->metric);
-        series[ev.u.plan.n++] =
-            (struct plan_series){.metric = (int)pick->metric,
-                                 .name = info->key,
-                                 .unit = info->unit,
-                                 .state = pick->state,
-                                 .reason = pick->reason,
-                                 .counter = pick->candidate ? pick->candidate->expression : ""};
-    }
-    return event_push(sink, &ev, err);
-}
-
-static enum status tell_cupti(const char *from, size_t counters, const struct event_sink *sink,
-                              struct error *err)
-{
-    return event_push_note(sink, NOTE_INFO, -1, err,
-                           "pm: CUPTI interface %u from %s (%s), %zu counters", cupti.version,
-                           cupti.lib.path, from, counters);
-}
-
 static enum status pack_and_send(const char *chip, const struct request *request, const char *from,
                                  const struct event_sink *sink, struct error *err)
 {
@@ -353,9 +327,9 @@ static enum status pack_and_send(const char *chip, const struct request *request
         st = pm_pack_build(&cupti, chip, NULL, &r, &pack, err);
     if (st)
         return st;
-    st = tell_cupti(from, pack.n_names, sink, err);
+    st = pm_tell_cupti(&cupti, from, pack.n_names, -1, sink, err);
     if (!st)
-        st = send_plan(&pack, sink, err);
+        st = pm_tell_plan(&pack, 0, 0, sink, err);
     pm_pack_fini(&pack);
     return st;
 }
@@ -384,7 +358,7 @@ static int chip(const struct options *o, int argc, char **argv)
     if (!st && o->chip && *o->chip)
         st = pack_and_send(o->chip, &request, from, &sink, &err);
     else if (!st)
-        st = tell_cupti(from, 0, &sink, &err);
+        st = pm_tell_cupti(&cupti, from, 0, -1, &sink, &err);
     struct event end = {.kind = EVENT_END, .u.end = {st, st ? err.text : ""}};
     event_push(&sink, &end, NULL);
     event_encoder_destroy(speaking.encoder);

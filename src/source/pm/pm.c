@@ -10,6 +10,7 @@
 #include "source/pm/find.h"
 #include "source/pm/gpu.h"
 #include "source/pm/session.h"
+#include "source/pm/tell.h"
 
 /* Each decode costs about 1.7 ms of CPU whatever it brings, and brings samples that are 12 to 18 ms
  * old (measured on an H200): as rarely as the newest sample may be 150 ms old. */
@@ -127,29 +128,6 @@ static enum status pm_open(struct source **out, const struct source_request *req
     return OK;
 }
 
-static enum status push_plan(const struct pm *p, const struct event_sink *sink, struct error *err)
-{
-    struct plan_series series[METRIC_COUNT];
-    for (size_t i = 0; i < p->pack.n_picks; i++) {
-        const struct pm_pick *pick = &p->pack.picks[i];
-        const struct metric_info *info = metric_info(pick->metric);
-        series[i] =
-            (struct plan_series){.metric = (int)pick->metric,
-                                 .name = info->key,
-                                 .unit = info->unit,
-                                 .state = pick->state,
-                                 .reason = pick->reason,
-                                 .counter = pick->candidate ? pick->candidate->expression : ""};
-    }
-    struct event ev = {.kind = EVENT_PLAN,
-                       .u.plan = {.gpu = p->index,
-                                  .source = SOURCE_PM,
-                                  .rate_hz = p->rate_hz,
-                                  .n = p->pack.n_picks,
-                                  .series = series}};
-    return event_push(sink, &ev, err);
-}
-
 static enum status pm_describe(struct source *source, const struct event_sink *sink,
                                struct error *err)
 {
@@ -162,11 +140,8 @@ static enum status pm_describe(struct source *source, const struct event_sink *s
                                  .pci_bus = p->gpu.pci_bus}};
     enum status st = event_push(sink, &ev, err);
     if (!st)
-        st = push_plan(p, sink, err);
-    return st ? st
-              : event_push_note(sink, NOTE_INFO, (int)p->index, err,
-                                "pm: CUPTI interface %u from %s (%s), %zu counters",
-                                p->cupti.version, p->cupti.lib.path, p->from, p->pack.n_names);
+        st = pm_tell_plan(&p->pack, p->index, p->rate_hz, sink, err);
+    return st ? st : pm_tell_cupti(&p->cupti, p->from, p->pack.n_names, (int)p->index, sink, err);
 }
 
 static enum status take_sample(void *self, const struct pm_sample *sample, struct error *err)
