@@ -51,6 +51,32 @@ enum status nvml_tell_wait(int64_t monotonic_ns, const struct event_sink *sink,
     }
 }
 
+void nvml_pace_set(struct nvml_pace *p, double asked_hz, double default_hz, double min_hz,
+                   double max_hz)
+{
+    p->asked_hz = asked_hz > 0 ? asked_hz : default_hz;
+    p->rate_hz = p->asked_hz < min_hz ? min_hz : p->asked_hz > max_hz ? max_hz : p->asked_hz;
+    p->period_ns = (int64_t)(1e9 / p->rate_hz);
+}
+
+bool nvml_pace_is_as_asked(const struct nvml_pace *p)
+{
+    return p->rate_hz >= p->asked_hz && p->rate_hz <= p->asked_hz;
+}
+
+void nvml_pace_start(struct nvml_pace *p)
+{
+    p->due_ns = clock_monotonic_ns();
+}
+
+enum status nvml_pace_wait(struct nvml_pace *p, const struct event_sink *sink,
+                           const struct source_stop *stop, struct error *err)
+{
+    int64_t now = clock_monotonic_ns();
+    p->due_ns = p->due_ns + p->period_ns > now ? p->due_ns + p->period_ns : now;
+    return nvml_tell_wait(p->due_ns, sink, stop, err);
+}
+
 enum status nvml_tell_wait_awake(struct nvml_cards *c, const struct event_sink *sink,
                                  const struct source_stop *stop, struct error *err)
 {

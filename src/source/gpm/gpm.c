@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "source/gpm/gpm_gpu.h"
 #include "source/nvml_tell.h"
 
@@ -16,24 +15,12 @@ struct gpm_source {
     struct source_request request;
     struct nvml_cards cards;
     struct gpm_gpu gpus[NVML_PCI_MAX]; /* one for each card */
-    double rate_hz, asked_hz;
-    int64_t period_ns;
+    struct nvml_pace pace;
 };
 
 static bool covers(enum metric m)
 {
     return metric_info(m)->gpm_id != 0;
-}
-
-static void set_rate(struct gpm_source *s, double asked_hz)
-{
-    s->asked_hz = asked_hz > 0 ? asked_hz : RATE_HZ;
-    s->rate_hz = s->asked_hz;
-    if (s->rate_hz < RATE_MIN_HZ)
-        s->rate_hz = RATE_MIN_HZ;
-    if (s->rate_hz > RATE_MAX_HZ)
-        s->rate_hz = RATE_MAX_HZ;
-    s->period_ns = (int64_t)(1e9 / s->rate_hz);
 }
 
 /* No GPU can be used: what the first one says. */
@@ -84,7 +71,7 @@ enum status gpm_open(struct source **out, const struct source_request *request,
         return fail(err, ERR_NOMEM, 0, "out of memory");
     s->base.ops = &gpm_ops;
     s->request = *request;
-    set_rate(s, request->rate_hz);
+    nvml_pace_set(&s->pace, request->rate_hz, RATE_HZ, RATE_MIN_HZ, RATE_MAX_HZ);
     enum status st = nvml_cards_open(&s->cards, &s->request, options->library,
                                      options->root ? options->root : "", err);
     if (!st)
@@ -109,7 +96,7 @@ static enum status describe_gpus(struct gpm_source *s, const struct event_sink *
     for (size_t i = 0; !st && i < s->cards.n; i++) {
         st = nvml_tell_gpu(s->gpus[i].card, sink, err);
         if (!st)
-            st = gpm_gpu_plan(&s->gpus[i], s->rate_hz, sink, err);
+            st = gpm_gpu_plan(&s->gpus[i], s->pace.rate_hz, sink, err);
     }
     return st;
 }
@@ -118,11 +105,11 @@ static enum status describe(struct source *base, const struct event_sink *sink, 
 {
     struct gpm_source *s = (struct gpm_source *)base;
     enum status st = OK;
-    if (s->rate_hz < s->asked_hz || s->rate_hz > s->asked_hz)
+    if (!nvml_pace_is_as_asked(&s->pace))
         st = event_push_note(sink, NOTE_INFO, -1, err,
                              "GPM is read %.3g times a second, not %g: its samples must lie more "
                              "than 100 ms apart, and less than 10 s are taken",
-                             s->rate_hz, s->asked_hz);
+                             s->pace.rate_hz, s->pace.asked_hz);
     return st ? st : describe_gpus(s, sink, err);
 }
 
@@ -154,7 +141,7 @@ static enum status visit(struct gpm_source *s, struct gpm_gpu *g, bool *sent,
     if (!st && !g->asleep && g->ready)
         st = gpm_gpu_step(g, &s->cards.api, &t0_ns, &t1_ns, &measured, &changed, err);
     if (!st && changed)
-        st = gpm_gpu_plan(g, s->rate_hz, sink, err);
+        st = gpm_gpu_plan(g, s->pace.rate_hz, sink, err);
     if (!st && measured)
         st = gpm_gpu_send(g, t0_ns, t1_ns, sink, sent, err);
     return st;
@@ -182,13 +169,11 @@ static enum status run(struct source *base, const struct event_sink *sink,
         if (!st && s->cards.started)
             st = describe_gpus(s, sink, err);
     }
-    int64_t due = clock_monotonic_ns();
+    nvml_pace_start(&s->pace);
     while (!st && !stop->raised) {
         st = round_of(s, sink, stop, err);
-        int64_t now = clock_monotonic_ns();
-        due = due + s->period_ns > now ? due + s->period_ns : now;
         if (!st)
-            st = nvml_tell_wait(due, sink, stop, err);
+            st = nvml_pace_wait(&s->pace, sink, stop, err);
     }
     return st;
 }

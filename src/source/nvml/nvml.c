@@ -20,24 +20,13 @@ struct nvml_source {
     struct source_request request;
     struct nvml_cards cards;
     struct nvml_gpu gpus[NVML_PCI_MAX]; /* one for each card */
-    double rate_hz, asked_hz;
-    int64_t period_ns, slow_ns;
+    struct nvml_pace pace;
+    int64_t slow_ns;
 };
 
 static bool covers(enum metric m)
 {
     return metric_info(m)->group == GROUP_DRIVER;
-}
-
-static void set_rate(struct nvml_source *s, double asked_hz)
-{
-    s->asked_hz = asked_hz > 0 ? asked_hz : RATE_HZ;
-    s->rate_hz = s->asked_hz;
-    if (s->rate_hz < RATE_MIN_HZ)
-        s->rate_hz = RATE_MIN_HZ;
-    if (s->rate_hz > RATE_MAX_HZ)
-        s->rate_hz = RATE_MAX_HZ;
-    s->period_ns = (int64_t)(1e9 / s->rate_hz);
 }
 
 enum status nvml_open(struct source **out, const struct source_request *request,
@@ -49,7 +38,7 @@ enum status nvml_open(struct source **out, const struct source_request *request,
     s->base.ops = &nvml_ops;
     s->request = *request;
     s->slow_ns = options->slow_ns > 0 ? options->slow_ns : SLOW_NS;
-    set_rate(s, request->rate_hz);
+    nvml_pace_set(&s->pace, request->rate_hz, RATE_HZ, RATE_MIN_HZ, RATE_MAX_HZ);
     enum status st = nvml_cards_open(&s->cards, &s->request, options->library,
                                      options->root ? options->root : "", err);
     if (st)
@@ -75,7 +64,7 @@ static enum status describe_gpu(struct nvml_source *s, struct nvml_gpu *g,
     if (!g->asleep && g->card->why.status == OK)
         nvml_gpu_read(g, &s->cards.api, true, &changed, &g->card->why);
     enum status st = nvml_tell_gpu(g->card, sink, err);
-    return st ? st : nvml_gpu_plan(g, s->rate_hz, sink, err);
+    return st ? st : nvml_gpu_plan(g, s->pace.rate_hz, sink, err);
 }
 
 static enum status describe_gpus(struct nvml_source *s, const struct event_sink *sink,
@@ -98,11 +87,11 @@ static enum status describe(struct source *base, const struct event_sink *sink, 
 {
     struct nvml_source *s = (struct nvml_source *)base;
     enum status st = OK;
-    if (s->rate_hz < s->asked_hz || s->rate_hz > s->asked_hz)
+    if (!nvml_pace_is_as_asked(&s->pace))
         st = event_push_note(sink, NOTE_INFO, -1, err,
                              "the driver's readings are taken %g times a second, not %g: possible "
                              "are %g to %g",
-                             s->rate_hz, s->asked_hz, RATE_MIN_HZ, RATE_MAX_HZ);
+                             s->pace.rate_hz, s->pace.asked_hz, RATE_MIN_HZ, RATE_MAX_HZ);
     return st ? st : describe_gpus(s, sink, err);
 }
 
@@ -116,16 +105,16 @@ static enum status follow_sleep(struct nvml_source *s, struct nvml_gpu *g, bool 
         return OK;
     g->asleep = asleep;
     if (asleep)
-        return nvml_gpu_plan(g, s->rate_hz, sink, err);
+        return nvml_gpu_plan(g, s->pace.rate_hz, sink, err);
     if (!g->card->dev && nvml_cards_attach(&s->cards, g->card, NULL) != OK)
-        return nvml_gpu_plan(g, s->rate_hz, sink, err);
+        return nvml_gpu_plan(g, s->pace.rate_hz, sink, err);
     return nvml_tell_gpu(g->card, sink, err);
 }
 
 /* A sample begins where the one before ended, but not long before: clocks jump, machines sleep. */
 static int64_t start_of(const struct nvml_source *s, const struct nvml_gpu *g, int64_t now_ns)
 {
-    int64_t earliest = now_ns - 2 * s->period_ns;
+    int64_t earliest = now_ns - 2 * s->pace.period_ns;
     int64_t start = g->last_ns > earliest ? g->last_ns : earliest;
     return start < now_ns ? start : now_ns;
 }
@@ -145,7 +134,7 @@ static enum status visit(struct nvml_source *s, struct nvml_gpu *g, bool slow, b
     int64_t now_ns = clock_unix_ns(), start_ns = start_of(s, g, now_ns);
     g->last_ns = now_ns;
     if (!st && (changed || woke))
-        st = nvml_gpu_plan(g, s->rate_hz, sink, err);
+        st = nvml_gpu_plan(g, s->pace.rate_hz, sink, err);
     if (!st)
         st = nvml_gpu_send(g, start_ns, now_ns, sink, sent, err);
     return !st && slow ? nvml_processes_send(g, &s->cards.api, sink, err) : st;
@@ -171,16 +160,15 @@ static enum status run(struct source *base, const struct event_sink *sink,
         if (!st && s->cards.started)
             st = describe_gpus(s, sink, err);
     }
-    int64_t due = clock_monotonic_ns(), slow_due = due;
+    nvml_pace_start(&s->pace);
+    int64_t slow_due_ns = s->pace.due_ns;
     while (!st && !stop->raised) {
-        bool slow = due >= slow_due;
+        bool slow = s->pace.due_ns >= slow_due_ns;
         if (slow)
-            slow_due = due + s->slow_ns;
+            slow_due_ns = s->pace.due_ns + s->slow_ns;
         st = round_of(s, slow, sink, stop, err);
-        int64_t now = clock_monotonic_ns();
-        due = due + s->period_ns > now ? due + s->period_ns : now;
         if (!st)
-            st = nvml_tell_wait(due, sink, stop, err);
+            st = nvml_pace_wait(&s->pace, sink, stop, err);
     }
     return st;
 }
