@@ -22,10 +22,18 @@ struct evidence {
     struct buf text;
 };
 
+enum { PATH_SIZE = 1200 };
+
+static const char *path_in(char path[PATH_SIZE], const char *folder, const char *name)
+{
+    snprintf(path, PATH_SIZE, "%s/%s", folder, name);
+    return path;
+}
+
 static enum status open_in(const char *folder, const char *name, FILE **out, struct error *err)
 {
-    char path[1200];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    char path[PATH_SIZE];
+    path_in(path, folder, name);
     *out = fopen(path, "we");
     return *out ? OK : fail(err, ERR_IO, errno, "%s: %s", path, strerror(errno));
 }
@@ -48,13 +56,11 @@ static enum status close_file(FILE *f, const char *folder, struct error *err)
 /* Evidence of an earlier measurement is never overwritten. */
 static enum status refuse_old(const char *folder, struct error *err)
 {
-    char path[1200];
+    char path[PATH_SIZE];
     struct stat there;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        if (lstat(path, &there) == 0)
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (lstat(path_in(path, folder, names[i]), &there) == 0)
             return fail(err, ERR_IO, EEXIST, "%s: exists already: take another folder", path);
-    }
     return OK;
 }
 
@@ -123,11 +129,10 @@ void evidence_destroy(struct evidence *e)
     if (!e)
         return;
     if (e->events) { /* not finished */
-        char path[1200];
+        char path[PATH_SIZE];
         fclose(e->events);
-        snprintf(path, sizeof path, "%s/%s", e->folder, names[0]);
         if (!e->has_samples)
-            unlink(path);
+            unlink(path_in(path, e->folder, names[0]));
     }
     event_encoder_destroy(e->encoder);
     buf_fini(&e->text);
