@@ -27,13 +27,6 @@ static int output_failed(const struct error *err)
     return EXIT_CODE_FAILURE;
 }
 
-static void complain_notes(const char *path, const struct snapshot *s)
-{
-    for (size_t i = 0; i < s->n_notes; i++)
-        if (s->notes[i].level != NOTE_INFO)
-            complain("%s: %s: %s", path, note_level_name(s->notes[i].level), s->notes[i].text);
-}
-
 static int show_snapshot(const struct options *o, const char *path, const struct snapshot *s,
                          bool separate)
 {

@@ -6,15 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/str.h"
 #include "cmd/doctor_cupti.h"
 #include "cmd/output.h"
 #include "cmd/request.h"
-#include "collect/sampler.h"
-#include "event/wire.h"
+#include "cmd/start.h"
 #include "show/wrap.h"
 #include "source/pm/pm.h"
 #include "source/pm/tell.h"
@@ -84,31 +82,17 @@ static enum status wait_for_end(struct samplers *s, struct error *err)
 
 static enum status ask(struct answer *a, const struct options *o, struct error *err)
 {
-    char exe[1024] = "";
-    const char *argv[12];
-    size_t n = 0;
-    argv[n++] = "smeff";
-    argv[n++] = "chip";
-    argv[n++] = "--chip";
-    argv[n++] = a->chip;
-    argv[n++] = "--set";
-    argv[n++] = a->set;
-    if (o->metric) {
-        argv[n++] = "--metric";
-        argv[n++] = o->metric;
-    }
-    if (o->cupti) {
-        argv[n++] = "--cupti";
-        argv[n++] = o->cupti;
-    }
-    argv[n] = NULL;
-    if (readlink("/proc/self/exe", exe, sizeof exe - 1) <= 0)
-        return fail(err, ERR_IO, 0, "/proc/self/exe cannot be read");
+    struct child_argv argv;
+    child_argv_begin(&argv, "chip", NULL);
+    child_argv_option(&argv, "--chip", a->chip);
+    child_argv_option(&argv, "--set", a->set);
+    child_argv_option(&argv, "--metric", o->metric);
+    child_argv_option(&argv, "--cupti", o->cupti);
     struct event_sink sink = {take, a};
     struct samplers *s = NULL;
-    enum status st = samplers_create(&s, exe, getenv("SMEFF_DEBUG") != NULL, &sink, err);
+    enum status st = start_samplers(&s, &sink, err);
     if (!st)
-        st = samplers_add(s, "chip", argv, err);
+        st = samplers_add(s, "chip", argv.word, err);
     if (!st)
         st = wait_for_end(s, err);
     samplers_destroy(s);
@@ -281,18 +265,6 @@ int chip_metrics(const struct options *o, int argc, char **argv)
 /* Never unloaded: that has crashed for others. Static, so that it counts as reachable. */
 static struct cupti_api cupti;
 
-struct speaking {
-    struct event_encoder *encoder;
-    struct buf text;
-};
-
-static enum status push(void *self, const struct event *ev, struct error *err)
-{
-    struct speaking *s = self;
-    enum status st = event_encode(s->encoder, &s->text, ev, err);
-    return st ? st : output_write(&s->text, err);
-}
-
 /* "GH100 GB202 …" of all that this CUPTI knows; *known: is chip among them? */
 static enum status list_chips(const char *chip, struct buf *list, bool *known, struct error *err)
 {
@@ -344,12 +316,12 @@ static int chip(const struct options *o, int argc, char **argv)
         return usage_error(&command_chip, "no arguments are taken");
     if (request_parse(o, &request, &err))
         return usage_error(&command_chip, "%s", err.text);
-    struct speaking speaking = {.text = BUF_INIT};
-    if (event_encoder_create(&speaking.encoder, &err)) {
+    struct output_events out;
+    if (output_events_init(&out, &err)) {
         complain("%s", err.text);
         return EXIT_CODE_FAILURE;
     }
-    struct event_sink sink = {push, &speaking};
+    struct event_sink sink = output_events_sink(&out);
     struct event hello = {.kind = EVENT_HELLO,
                           .u.hello = {EVENT_SCHEMA, "smeff " SMEFF_VERSION, ""}};
     enum status st = event_push(&sink, &hello, &err);
@@ -361,8 +333,7 @@ static int chip(const struct options *o, int argc, char **argv)
         st = pm_tell_cupti(&cupti, from, 0, -1, &sink, &err);
     struct event end = {.kind = EVENT_END, .u.end = {st, st ? err.text : ""}};
     event_push(&sink, &end, NULL);
-    event_encoder_destroy(speaking.encoder);
-    buf_fini(&speaking.text);
+    output_events_fini(&out);
     return EXIT_CODE_OK;
 }
 

@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/str.h"
 #include "cmd/doctor.h"
 #include "cmd/interrupt.h"
-#include "collect/sampler.h"
+#include "cmd/start.h"
 
 /* GPM needs 1 to 2 s for its first value, PM sampling about 1 s, a cold driver several. */
 enum { DEADLINE_MS = 12000, POLL_MS = 100 };
@@ -49,10 +48,10 @@ const char *doctor_source_name(enum doctor_source source)
 /* ---- starting ---- */
 
 static enum status start(struct probing *p, struct started *s, const char *name,
-                         const char *const *argv, struct error *err)
+                         const struct child_argv *argv, struct error *err)
 {
     s->number = samplers_count(p->samplers);
-    enum status st = samplers_add(p->samplers, name, argv, err);
+    enum status st = samplers_add(p->samplers, name, argv->word, err);
     s->is_started = !st;
     return st;
 }
@@ -60,17 +59,12 @@ static enum status start(struct probing *p, struct started *s, const char *name,
 static enum status start_source(struct probing *p, struct started *s, const char *source,
                                 const char *gpus, struct error *err)
 {
-    const char *argv[8] = {"smeff", "sampler", source};
-    size_t n = 3;
-    if (*gpus) {
-        argv[n++] = "--gpu";
-        argv[n++] = gpus;
-    }
-    if (strcmp(source, "pm") == 0 && p->request->cupti_dir) {
-        argv[n++] = "--cupti";
-        argv[n++] = p->request->cupti_dir;
-    }
-    return start(p, s, source, argv, err);
+    struct child_argv argv;
+    child_argv_begin(&argv, "sampler", source);
+    child_argv_option(&argv, "--gpu", *gpus ? gpus : NULL);
+    if (strcmp(source, "pm") == 0)
+        child_argv_option(&argv, "--cupti", p->request->cupti_dir);
+    return start(p, s, source, &argv, err);
 }
 
 static enum status start_pm(struct probing *p, unsigned gpu, struct error *err)
@@ -97,18 +91,16 @@ static enum status start_wanted_pm(struct probing *p, struct error *err)
 
 static enum status start_first(struct probing *p, struct error *err)
 {
-    const struct request *r = p->request;
-    const char *chip[] = {"smeff", "chip", "--chip", "", "--cupti", r->cupti_dir, NULL};
-    char gpus[512] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < r->n_gpus && r->n_uuids == 0 && used < sizeof gpus; i++)
-        used += (size_t)snprintf(gpus + used, sizeof gpus - used, "%s%u", i ? "," : "", r->gpus[i]);
-    if (!r->cupti_dir)
-        chip[4] = NULL;
+    struct child_argv chip;
+    char gpus[512];
+    request_gpu_list(p->request, gpus, sizeof gpus);
+    child_argv_begin(&chip, "chip", NULL);
+    child_argv_option(&chip, "--chip", ""); /* of none, whatever the environment says */
+    child_argv_option(&chip, "--cupti", p->request->cupti_dir);
     enum status st = start_source(p, &p->nvml, "nvml", gpus, err);
     if (!st)
         st = start_source(p, &p->gpm, "gpm", gpus, err);
-    return st ? st : start(p, &p->chip, "chip", chip, err);
+    return st ? st : start(p, &p->chip, "chip", &chip, err);
 }
 
 /* ---- events ---- */
@@ -353,19 +345,16 @@ static void sum_up(struct probing *p)
 
 enum status doctor_probe(const struct request *r, struct doctor_findings *out, struct error *err)
 {
-    char exe[1024] = "";
     *out = (struct doctor_findings){.gpus = calloc(SOURCE_GPUS_MAX, sizeof *out->gpus)};
     struct probing *p = calloc(1, sizeof *p);
     enum status st = OK;
     if (!p || !out->gpus)
         st = fail(err, ERR_NOMEM, 0, "out of memory");
-    else if (readlink("/proc/self/exe", exe, sizeof exe - 1) <= 0)
-        st = fail(err, ERR_IO, 0, "/proc/self/exe cannot be read");
     if (!st) {
         struct event_sink sink = {take, p};
         p->request = r;
         p->f = out;
-        st = samplers_create(&p->samplers, exe, getenv("SMEFF_DEBUG") != NULL, &sink, err);
+        st = start_samplers(&p->samplers, &sink, err);
     }
     if (!st)
         st = start_first(p, err);

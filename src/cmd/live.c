@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/start.h"
+
 enum { GPUS_MAX = SOURCE_GPUS_MAX };
 
 /* A reading of GPM costs 2 to 3 ms of CPU (measured on an H200). */
@@ -15,7 +17,6 @@ struct live {
     const struct request *request;
     const struct event_sink *sink;
     struct samplers *samplers;
-    char exe[1024];
     char gpus[512];   /* the list for --gpu of samplers that serve several; "" = all */
     size_t nvml, gpm; /* numbers of these samplers */
     bool has_gpm, gpm_slow;
@@ -28,39 +29,22 @@ struct live {
 
 /* The command line of a sampler. rate_hz 0 = the source's own. */
 struct sampler_argv {
-    const char *word[20];
+    struct child_argv child;
     char rate[32];
 };
 
 static void make_argv(struct sampler_argv *a, const struct request *r, const char *source,
                       const char *gpus, double rate_hz)
 {
-    size_t n = 0;
-    a->word[n++] = "smeff";
-    a->word[n++] = "sampler";
-    a->word[n++] = source;
-    if (*gpus) {
-        a->word[n++] = "--gpu";
-        a->word[n++] = gpus;
-    }
-    if (rate_hz > 0) {
-        snprintf(a->rate, sizeof a->rate, "%.9g", rate_hz);
-        a->word[n++] = "--rate";
-        a->word[n++] = a->rate;
-    }
-    if (strcmp(source, "pm") == 0) {
-        a->word[n++] = "--set";
-        a->word[n++] = r->set == SET_WIDE ? "wide" : "core";
-    }
-    if (strcmp(source, "pm") == 0 && r->metric_list) {
-        a->word[n++] = "--metric";
-        a->word[n++] = r->metric_list;
-    }
-    if (strcmp(source, "pm") == 0 && r->cupti_dir) {
-        a->word[n++] = "--cupti";
-        a->word[n++] = r->cupti_dir;
-    }
-    a->word[n] = NULL;
+    child_argv_begin(&a->child, "sampler", source);
+    child_argv_option(&a->child, "--gpu", *gpus ? gpus : NULL);
+    snprintf(a->rate, sizeof a->rate, "%.9g", rate_hz);
+    child_argv_option(&a->child, "--rate", rate_hz > 0 ? a->rate : NULL);
+    if (strcmp(source, "pm") != 0)
+        return;
+    child_argv_option(&a->child, "--set", r->set == SET_WIDE ? "wide" : "core");
+    child_argv_option(&a->child, "--metric", r->metric_list);
+    child_argv_option(&a->child, "--cupti", r->cupti_dir);
 }
 
 static enum status add_sampler(struct live *l, const char *source, const char *gpus, double rate_hz,
@@ -71,16 +55,7 @@ static enum status add_sampler(struct live *l, const char *source, const char *g
     make_argv(&a, l->request, source, gpus, rate_hz);
     snprintf(name, sizeof name, "%s%s%s", source, *gpus ? " on GPU " : "", gpus);
     *number = samplers_count(l->samplers);
-    return samplers_add(l->samplers, name, a.word, err);
-}
-
-/* The indices that were asked for, as a list; "" when all or UUIDs were. */
-static void gpu_list(const struct request *r, char *dst, size_t size)
-{
-    size_t used = 0;
-    dst[0] = '\0';
-    for (size_t i = 0; i < r->n_gpus && r->n_uuids == 0 && used < size; i++)
-        used += (size_t)snprintf(dst + used, size - used, "%s%u", i ? "," : "", r->gpus[i]);
+    return samplers_add(l->samplers, name, a.child.word, err);
 }
 
 /* PM sampling starts as soon as a GPU is known; not inside a callback of the samplers. */
@@ -151,7 +126,7 @@ static enum status say_hello(struct live *l, struct error *err)
 static enum status start_first(struct live *l, struct error *err)
 {
     const char *gpus = l->gpus;
-    gpu_list(l->request, l->gpus, sizeof l->gpus);
+    request_gpu_list(l->request, l->gpus, sizeof l->gpus);
     /* the indices are known beforehand: PM sampling need not wait for the driver's list */
     for (size_t i = 0; *gpus && i < l->request->n_gpus; i++)
         l->pm_wanted[l->request->gpus[i]] = uses_pm(l->request);
@@ -175,11 +150,8 @@ enum status live_open(struct live **out, const struct request *r, const struct e
         return fail(err, ERR_NOMEM, 0, "out of memory");
     l->request = r;
     l->sink = sink;
-    ssize_t n = readlink("/proc/self/exe", l->exe, sizeof l->exe - 1);
     struct event_sink own = {take, l};
-    bool debug = getenv("SMEFF_DEBUG") != NULL;
-    enum status st = n > 0 ? samplers_create(&l->samplers, l->exe, debug, &own, err)
-                           : fail(err, ERR_IO, 0, "/proc/self/exe cannot be read");
+    enum status st = start_samplers(&l->samplers, &own, err);
     if (!st)
         st = say_hello(l, err);
     if (!st)
@@ -213,7 +185,7 @@ static enum status adapt_gpm(struct live *l, struct error *err)
     struct sampler_argv a;
     make_argv(&a, l->request, "gpm", l->gpus, slow ? GPM_SLOW_HZ : 0);
     l->gpm_slow = slow;
-    return samplers_change(l->samplers, l->gpm, a.word, err);
+    return samplers_change(l->samplers, l->gpm, a.child.word, err);
 }
 
 enum status live_poll(struct live *l, int timeout_ms, struct error *err)
@@ -232,11 +204,6 @@ static bool decided(const struct live *l, size_t number)
            samplers_end(l->samplers, number, &reason) != OK;
 }
 
-static bool delivers(const struct live *l, size_t number)
-{
-    return samplers_delivered(l->samplers, number);
-}
-
 bool live_settled(const struct live *l)
 {
     if (!decided(l, l->nvml))
@@ -247,7 +214,7 @@ bool live_settled(const struct live *l)
             return false;
         if (l->pm_started[i] && !decided(l, l->pm[i]))
             return false;
-        pm_delivers |= l->pm_started[i] && delivers(l, l->pm[i]);
+        pm_delivers |= l->pm_started[i] && samplers_delivered(l->samplers, l->pm[i]);
     }
     return pm_delivers || !l->has_gpm || decided(l, l->gpm);
 }
@@ -256,12 +223,12 @@ enum status live_counters(const struct live *l, const char **reason)
 {
     enum status st = ERR_UNSUPPORTED;
     *reason = "this backend has none";
-    if (l->has_gpm && delivers(l, l->gpm))
+    if (l->has_gpm && samplers_delivered(l->samplers, l->gpm))
         return OK;
     if (l->has_gpm)
         st = samplers_end(l->samplers, l->gpm, reason);
     for (size_t i = 0; i < GPUS_MAX; i++) {
-        if (l->pm_started[i] && delivers(l, l->pm[i]))
+        if (l->pm_started[i] && samplers_delivered(l->samplers, l->pm[i]))
             return OK;
         if (l->pm_started[i])
             st = samplers_end(l->samplers, l->pm[i], reason);

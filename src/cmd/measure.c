@@ -185,9 +185,7 @@ static enum status show(struct measurement *m, struct error *err)
     enum status st = collector_snapshot(m->collector, &s, err);
     if (st)
         return st;
-    for (size_t i = 0; i < s->n_notes; i++)
-        if (s->notes[i].level != NOTE_INFO)
-            complain("%s: %s", note_level_name(s->notes[i].level), s->notes[i].text);
+    complain_notes("", s);
     struct show_style style = output_style(m->options);
     if (m->evidence)
         st = evidence_finish(m->evidence, s, err);

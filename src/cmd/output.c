@@ -49,3 +49,35 @@ enum status output_write(struct buf *b, struct error *err)
     buf_clear(b);
     return OK;
 }
+
+static enum status push(void *self, const struct event *ev, struct error *err)
+{
+    struct output_events *o = self;
+    enum status st = event_encode(o->encoder, &o->text, ev, err);
+    return st ? st : output_write(&o->text, err);
+}
+
+enum status output_events_init(struct output_events *o, struct error *err)
+{
+    *o = (struct output_events){.text = BUF_INIT};
+    return event_encoder_create(&o->encoder, err);
+}
+
+void output_events_fini(struct output_events *o)
+{
+    event_encoder_destroy(o->encoder);
+    buf_fini(&o->text);
+}
+
+struct event_sink output_events_sink(struct output_events *o)
+{
+    return (struct event_sink){push, o};
+}
+
+void complain_notes(const char *about, const struct snapshot *s)
+{
+    for (size_t i = 0; i < s->n_notes; i++)
+        if (s->notes[i].level != NOTE_INFO)
+            complain("%s%s%s: %s", about, *about ? ": " : "", note_level_name(s->notes[i].level),
+                     s->notes[i].text);
+}

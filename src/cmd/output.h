@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "cmd/cmd.h"
+#include "event/wire.h"
 #include "show/show.h"
 
 /* From the terminal (or 100 columns without one), the locale and the options. */
@@ -13,5 +14,21 @@ struct show_style output_style(const struct options *o);
 
 /* Writes and clears b. ERR_IO when stdout is closed or full. */
 enum status output_write(struct buf *b, struct error *err);
+
+/* Events as JSON lines on standard output. */
+struct output_events {
+    struct event_encoder *encoder; /* owned */
+    struct buf text;
+};
+
+enum status output_events_init(struct output_events *o, struct error *err);
+void output_events_fini(struct output_events *o);
+
+/* Writes each event at once; o must outlive it. */
+struct event_sink output_events_sink(struct output_events *o);
+
+/* One line on standard error for each note of a snapshot that is no info; about is "" or what comes
+ * first in the line: the file. */
+void complain_notes(const char *about, const struct snapshot *s);
 
 #endif

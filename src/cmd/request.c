@@ -90,6 +90,14 @@ enum status request_parse(const struct options *o, struct request *out, struct e
     return st;
 }
 
+void request_gpu_list(const struct request *r, char *dst, size_t size)
+{
+    size_t used = 0;
+    dst[0] = '\0';
+    for (size_t i = 0; i < r->n_gpus && r->n_uuids == 0 && used < size; i++)
+        used += (size_t)snprintf(dst + used, size - used, "%s%u", i ? "," : "", r->gpus[i]);
+}
+
 bool request_wants(const struct request *r, unsigned index, const char *uuid)
 {
     for (size_t i = 0; i < r->n_gpus; i++)

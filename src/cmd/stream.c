@@ -4,28 +4,14 @@
 #include "cmd/interrupt.h"
 #include "cmd/live.h"
 #include "cmd/output.h"
-#include "event/wire.h"
 
-struct streaming {
-    struct event_encoder *encoder;
-    struct buf text;
-};
-
-static enum status push(void *self, const struct event *ev, struct error *err)
-{
-    struct streaming *s = self;
-    enum status st = event_encode(s->encoder, &s->text, ev, err);
-    return st ? st : output_write(&s->text, err);
-}
-
-static int run(const struct request *r, struct streaming *s)
+static int run(const struct request *r, const struct event_sink *sink)
 {
     struct live *live = NULL;
     struct error err = ERROR_INIT;
-    struct event_sink sink = {push, s};
     enum status ended = OK;
     const char *reason = "";
-    enum status st = live_open(&live, r, &sink, &err);
+    enum status st = live_open(&live, r, sink, &err);
     while (!st && !interrupt_raised() && !live_over(live, &ended, &reason))
         st = live_poll(live, 1000, &err);
     if (!st && ended)
@@ -34,7 +20,7 @@ static int run(const struct request *r, struct streaming *s)
         complain("%s", err.text);
     live_close(live);
     struct event end = {.kind = EVENT_END, .u.end = {st, st ? err.text : ""}};
-    push(s, &end, NULL);
+    event_push(sink, &end, NULL);
     return (int)exit_code_of(st);
 }
 
@@ -47,15 +33,15 @@ static int stream(const struct options *o, int argc, char **argv)
         return usage_error(&command_stream, "no arguments are taken");
     if (request_parse(o, &request, &err))
         return usage_error(&command_stream, "%s", err.text);
-    struct streaming s = {.text = BUF_INIT};
-    if (event_encoder_create(&s.encoder, &err)) {
+    struct output_events out;
+    if (output_events_init(&out, &err)) {
         complain("%s", err.text);
         return EXIT_CODE_FAILURE;
     }
     interrupt_catch();
-    int code = run(&request, &s);
-    event_encoder_destroy(s.encoder);
-    buf_fini(&s.text);
+    struct event_sink sink = output_events_sink(&out);
+    int code = run(&request, &sink);
+    output_events_fini(&out);
     return code;
 }
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Starting this program again as a process of its own: `smeff sampler`, `smeff chip`. */
+#ifndef SMEFF_CMD_START_H
+#define SMEFF_CMD_START_H
+
+#include "collect/sampler.h"
+
+enum { CHILD_WORDS_MAX = 20 };
+
+/* A command line. The words are not copied: they must live until samplers_add or samplers_change
+ * returns. */
+struct child_argv {
+    const char *word[CHILD_WORDS_MAX + 1]; /* ends with NULL */
+    size_t n;
+};
+
+/* "smeff COMMAND"; what NULL = no argument. */
+void child_argv_begin(struct child_argv *a, const char *command, const char *what);
+
+/* Adds an option with its value; value NULL = not given, adds nothing. */
+void child_argv_option(struct child_argv *a, const char *option, const char *value);
+
+/* Supervision of processes of this very program. SMEFF_DEBUG in the environment keeps their
+ * standard error. */
+enum status start_samplers(struct samplers **out, const struct event_sink *sink, struct error *err);
+
+#endif
