@@ -32,6 +32,14 @@ static inline const char *temp_path(void)
     return path;
 }
 
+/* The tear-down of a group of tests that made it. */
+static inline int remove_temp(void **state)
+{
+    (void)state;
+    unlink(temp_path());
+    return 0;
+}
+
 static inline void copy_file(const char *from, const char *to)
 {
     static char data[1 << 20];

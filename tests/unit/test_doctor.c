@@ -11,43 +11,31 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "support.h"
 
 #include "cmd/doctor.h"
 
 /* ---- a made-up machine ---- */
 
-static char root[] = "/tmp/smeff-test-doctor-XXXXXX";
 static struct doctor_facts facts;
 static struct doctor_findings f;
 static struct doctor_gpu gpus[2];
 static struct doctor_remedy remedy;
 
-static int make_root(void **state)
+static int make_machine(void **state)
 {
-    (void)state;
-    memcpy(root + sizeof root - 7, "XXXXXX", 6);
     memset(&facts, 0, sizeof facts);
     memset(&f, 0, sizeof f);
     memset(gpus, 0, sizeof gpus);
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_root(void **state)
-{
-    (void)state;
-    pid_t pid = fork();
-    if (pid == 0)
-        execlp("rm", "rm", "-r", root, (char *)NULL);
-    int status = 0;
-    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 ? 0 : -1;
+    return make_folder(state);
 }
 
 static const char *make_folders_of(const char *name)
 {
     static char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s%s", root, name);
-    for (char *p = path + strlen(root) + 1; (p = strchr(p, '/')); p++) {
+    snprintf(path, sizeof path, "%s%s", folder, name);
+    for (char *p = path + strlen(folder) + 1; (p = strchr(p, '/')); p++) {
         *p = '\0';
         mkdir(path, 0755);
         *p = '/';
@@ -76,7 +64,7 @@ static void process(int pid, int parent, const char *name, const char *exe)
 
 static void read_facts(int self)
 {
-    const struct pm_places places = {root, NULL, NULL, NULL};
+    const struct pm_places places = {folder, NULL, NULL, NULL};
     doctor_facts_read(&places, self, &facts);
 }
 
@@ -235,7 +223,7 @@ static void device_files_of_a_group(void **state)
     file("/etc/group", "root:x:0:\nvideo:x:44:alice\nlong:x:440:\n");
     assert_int_equal(chown(make_folders_of("/dev/nvidia0"), 0, 44), 0);
     assert_int_equal(chmod(make_folders_of("/dev/nvidia0"), 0660), 0);
-    assert_int_equal(chmod(root, 0755), 0);
+    assert_int_equal(chmod(folder, 0755), 0);
     pid_t pid = fork();
     if (pid == 0) {
         if (setgid(65534) || setuid(65534))
@@ -774,7 +762,7 @@ static void the_json(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, make_root, remove_root)
+#define T(name) cmocka_unit_test_setup_teardown(name, make_machine, remove_folder)
     const struct CMUnitTest tests[] = {
         T(an_empty_machine),
         T(the_driver),

@@ -514,13 +514,6 @@ static void older_schemas_are_probed(void **state)
     }
 }
 
-static int remove_temp(void **state)
-{
-    (void)state;
-    unlink(temp_path());
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

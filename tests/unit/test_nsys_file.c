@@ -232,13 +232,6 @@ static void a_file_that_is_being_written_is_refused(void **state)
     snapshot_destroy(s);
 }
 
-static int remove_temp(void **state)
-{
-    (void)state;
-    unlink(temp_path());
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -484,13 +484,6 @@ static void endless_tables_are_refused(void **state)
     }
 }
 
-static int remove_temp(void **state)
-{
-    (void)state;
-    unlink(temp_path());
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -270,13 +270,6 @@ static void wall_clock_times_need_a_start(void **state)
     }
 }
 
-static int remove_temp(void **state)
-{
-    (void)state;
-    unlink(temp_path());
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -13,57 +13,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "fake_script.h"
 #include "metric/throttle.h"
 #include "source/nvml/nvml.h"
 #include "source/nvml/process_table.h"
-#include "support.h"
 
 #define LIBRARY     FAKES_DIR "/nvml/libnvidia-ml.so.1"
 #define OLD_LIBRARY FAKES_DIR "/nvml_old/libnvidia-ml.so.1"
-
-/* ---- files --------------------------------------------------------------------------------- */
-
-static char folder[] = "/tmp/smeff-test-nvml-XXXXXX";
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    pid_t pid = fork();
-    if (pid == 0)
-        execlp("rm", "rm", "-r", folder, (char *)NULL);
-    int status = 0;
-    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 ? 0 : -1;
-}
-
-/* A path in the folder; the text lives until the fourth call after this one. */
-static const char *at(const char *name)
-{
-    static char paths[4][PATH_MAX + 64];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
-static void write_file(const char *name, const char *text)
-{
-    FILE *f = fopen(at(name), "w");
-    assert_non_null(f);
-    fputs(text, f);
-    assert_int_equal(fclose(f), 0);
-}
-
-static void play(const char *text)
-{
-    write_file("script", text);
-    setenv("FAKE_GPU", at("script"), 1);
-}
 
 /* ---- what a source says -------------------------------------------------------------------- */
 

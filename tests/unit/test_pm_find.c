@@ -8,44 +8,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "support.h"
 
 #include "source/pm/find.h"
 
-static char root[] = "/tmp/smeff-test-find-XXXXXX";
 static struct pm_folders found;
 
-static int make_root(void **state)
-{
-    (void)state;
-    memcpy(root + sizeof root - 7, "XXXXXX", 6);
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_root(void **state)
-{
-    (void)state;
-    pid_t pid = fork();
-    if (pid == 0)
-        execlp("rm", "rm", "-r", root, (char *)NULL);
-    int status = 0;
-    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 ? 0 : -1;
-}
-
-/* A path below the root; the text lives until the fourth call after this one. */
+/* A path below the folder; the text lives until the fourth call after this one. */
 static const char *at(const char *path)
 {
     static char paths[4][PATH_MAX];
     static unsigned next;
     char *to = paths[next++ % 4];
-    snprintf(to, sizeof paths[0], "%s%s", root, path);
+    snprintf(to, sizeof paths[0], "%s%s", folder, path);
     return to;
 }
 
-static void make_folder(const char *folder)
+static void make_dir(const char *dir)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s%s/", root, folder);
+    snprintf(path, sizeof path, "%s%s/", folder, dir);
     for (char *p = path + 1; (p = strchr(p, '/')); p++) {
         *p = '\0';
         mkdir(path, 0755);
@@ -53,11 +36,11 @@ static void make_folder(const char *folder)
     }
 }
 
-static void make_file(const char *folder, const char *name, const char *text)
+static void make_file(const char *dir, const char *name, const char *text)
 {
     char path[PATH_MAX];
-    make_folder(folder);
-    snprintf(path, sizeof path, "%s%s/%s", root, folder, name);
+    make_dir(dir);
+    snprintf(path, sizeof path, "%s%s/%s", folder, dir, name);
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     fputs(text, f);
@@ -65,24 +48,24 @@ static void make_file(const char *folder, const char *name, const char *text)
 }
 
 /* All three files. */
-static void make_cupti(const char *folder, const char *libcupti)
+static void make_cupti(const char *dir, const char *libcupti)
 {
-    make_file(folder, libcupti, "");
-    make_file(folder, "libnvperf_host.so", "");
-    make_file(folder, "libnvperf_target.so", "");
+    make_file(dir, libcupti, "");
+    make_file(dir, "libnvperf_host.so", "");
+    make_file(dir, "libnvperf_target.so", "");
 }
 
 static void find(const char *library_path, const char *virtual_env, const char *home)
 {
-    const struct pm_places places = {root, library_path, virtual_env, home};
+    const struct pm_places places = {folder, library_path, virtual_env, home};
     pm_find(&places, &found);
 }
 
-static void expect(size_t i, const char *folder, const char *from)
+static void expect(size_t i, const char *dir, const char *from)
 {
     if (i >= found.n)
-        fail_msg("only %zu folders, not %s", found.n, folder);
-    assert_string_equal(found.list[i].path, at(folder));
+        fail_msg("only %zu folders, not %s", found.n, dir);
+    assert_string_equal(found.list[i].path, at(dir));
     assert_string_equal(found.list[i].from, from);
 }
 
@@ -149,14 +132,14 @@ static void a_libcupti_too_old_is_none(void **state)
         "libcupti.so.x", "libcupti.so.",   "libcupti.so.1200000000000", "xlibcupti.so.12",
         "libcupti.so12",
     };
-    static const char folder[] = "/usr/local/cuda/lib64";
-    make_file(folder, "libnvperf_host.so", "");
-    make_file(folder, "libnvperf_target.so", "");
+    static const char dir[] = "/usr/local/cuda/lib64";
+    make_file(dir, "libnvperf_host.so", "");
+    make_file(dir, "libnvperf_target.so", "");
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        make_file(folder, wrong[i], "");
-    assert_false(pm_folder_complete(at(folder)));
-    make_file(folder, "libcupti.so.12.8", "");
-    assert_true(pm_folder_complete(at(folder)));
+        make_file(dir, wrong[i], "");
+    assert_false(pm_folder_complete(at(dir)));
+    make_file(dir, "libcupti.so.12.8", "");
+    assert_true(pm_folder_complete(at(dir)));
     assert_false(pm_folder_complete(at("/usr/local/cuda/lib64/no/such")));
 }
 
@@ -270,9 +253,9 @@ static void more_folders_than_room(void **state)
 {
     (void)state;
     for (int i = 10; i < 10 + PM_FOLDERS_MAX + 8; i++) {
-        char folder[128];
-        snprintf(folder, sizeof folder, "/usr/local/cuda-13.%d/targets/x86_64-linux/lib", i);
-        make_cupti(folder, "libcupti.so.13");
+        char dir[128];
+        snprintf(dir, sizeof dir, "/usr/local/cuda-13.%d/targets/x86_64-linux/lib", i);
+        make_cupti(dir, "libcupti.so.13");
     }
     find(NULL, NULL, NULL);
     assert_int_equal(found.n, PM_FOLDERS_MAX);
@@ -296,7 +279,7 @@ static void paths_that_are_too_long(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, make_root, remove_root)
+#define T(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
         T(an_empty_machine_has_none),
         T(toolkits_newest_first),

@@ -439,13 +439,6 @@ static void csv_tells_what_a_later_plan_changed(void **state)
     buf_fini(&out);
 }
 
-static int remove_temp(void **state)
-{
-    (void)state;
-    unlink(temp_path());
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

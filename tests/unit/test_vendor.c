@@ -10,40 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "fake_script.h"
 #include "vendor/cuda_api.h"
 #include "vendor/cupti_api.h"
 #include "vendor/nvml_api.h"
-
-/* A folder for the test's files; test_script writes a script for the fakes into it. */
-static char folder[] = "/tmp/smeff-test-vendor-XXXXXX";
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    pid_t pid = fork();
-    if (pid == 0)
-        execlp("rm", "rm", "-r", folder, (char *)NULL);
-    int status = 0;
-    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 ? 0 : -1;
-}
-
-static void play(const char *text)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/script", folder);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-    setenv("FAKE_GPU", path, 1);
-}
 
 static void link_into(const char *target, const char *dir, const char *name)
 {
