@@ -12,9 +12,13 @@
 #include "source/pm/session.h"
 #include "source/pm/tell.h"
 
-/* Each decode costs about 1.7 ms of CPU whatever it brings, and brings samples that are 12 to 18 ms
- * old (measured on an H200): as rarely as the newest sample may be 150 ms old. */
-static const int64_t decode_period_ns = 125000000, decode_period_fast_ns = 50000000;
+/* Each decode costs about 1.7 ms of CPU whatever it brings (measured on an H200: the driver asks
+ * the GPU twice): as rarely as the newest sample may be 150 ms old at the reader, and just after a
+ * sample has ended. A sample can be read 2 ms after its end, and is at the reader 3 ms later. */
+static const int64_t newest_age_ns = 145000000, newest_age_fast_ns = 50000000, ready_ns = 2000000;
+
+/* "Sends anything at least once a second", and lets the GPU and the machine breathe. */
+static const int64_t quiet_max_ns = 500000000, pause_min_ns = 10000000;
 
 /* An overflow loses a moment; several in a row mean that the set or the rate is too much. */
 enum { OVERFLOWS_MAX = 5, OVERFLOW_MEMORY_S = 30 };
@@ -23,8 +27,9 @@ struct pm {
     struct source source;
     struct source_request request;
     double rate_hz;
-    int64_t period_ns;
-    const char *from; /* where CUPTI came from */
+    int64_t step_ns;     /* between samples */
+    uint32_t per_decode; /* samples that a decode waits for */
+    const char *from;    /* where CUPTI came from */
     struct cuda_api cuda;
     struct cupti_api cupti;
     struct pm_gpu gpu;
@@ -87,9 +92,39 @@ static void pm_close(struct source *source)
 
 static enum status start_session(struct pm *p, struct error *err)
 {
-    double per_decode = p->rate_hz * (double)p->period_ns * 1e-9;
     return pm_session_start(&p->session, &p->cupti, &p->pack, (size_t)p->gpu.ordinal, p->gpu.chip,
-                            p->gpu.availability, p->rate_hz, per_decode, err);
+                            p->gpu.availability, p->rate_hz, p->per_decode, err);
+}
+
+static void set_pace(struct pm *p)
+{
+    /* the records of a heavy set come many times faster */
+    bool fast = p->rate_hz > 2000 || p->pack.heavy;
+    p->step_ns = (int64_t)(1e9 / p->rate_hz);
+    p->per_decode = (uint32_t)((fast ? newest_age_fast_ns : newest_age_ns) / p->step_ns);
+    if (p->per_decode == 0)
+        p->per_decode = 1;
+}
+
+static int64_t within(int64_t v, int64_t low, int64_t high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+/* How long until a decode will find its samples. Reckoned from the newest one, so that it cannot
+ * drift; before there is one, a sample's length. A newest sample that lies in the future or long
+ * ago (a clock was set, nothing comes any more) says nothing. With a heavy set the newest that was
+ * given out has one behind it. */
+static int64_t decode_wait_ns(const struct pm *p)
+{
+    int64_t batch_ns = (p->per_decode + (p->pack.heavy ? 1 : 0)) * p->step_ns;
+    int64_t wait_ns = p->step_ns;
+    if (p->session.last_end_ns) {
+        int64_t age_ns = clock_unix_ns() - p->session.last_end_ns;
+        bool plausible = age_ns >= 0 && age_ns < batch_ns + quiet_max_ns;
+        wait_ns = plausible ? batch_ns + ready_ns - age_ns : batch_ns;
+    }
+    return within(wait_ns, pause_min_ns, quiet_max_ns);
 }
 
 static enum status pm_open(struct source **out, const struct source_request *request,
@@ -108,7 +143,6 @@ static enum status pm_open(struct source **out, const struct source_request *req
     p->request = *request;
     p->index = request->gpus[0];
     p->rate_hz = rate;
-    p->period_ns = rate > 2000 ? decode_period_fast_ns : decode_period_ns;
     enum status st = pm_cuda_start(&p->cuda, err);
     if (!st)
         st = pm_cupti_load(&p->cupti, request->cupti_dir, &p->from, err);
@@ -116,10 +150,10 @@ static enum status pm_open(struct source **out, const struct source_request *req
         st = pm_gpu_open(&p->gpu, &p->cuda, &p->cupti, p->index, err);
     if (!st)
         st = pm_pack_build(&p->cupti, p->gpu.chip, p->gpu.availability, request, &p->pack, err);
-    if (!st && p->pack.heavy) /* records come many times faster */
-        p->period_ns = decode_period_fast_ns;
-    if (!st)
+    if (!st) {
+        set_pace(p);
         st = start_session(p, err);
+    }
     if (st) {
         pm_close(&p->source);
         return st;
@@ -224,14 +258,9 @@ static enum status pm_run(struct source *source, const struct event_sink *sink,
     struct pm_batch batch;
     enum status st = batch_init(&batch, p, err);
     struct pm_sample_sink samples = {take_sample, &batch};
-    int64_t next_ns = clock_monotonic_ns(), overflow_ns = 0;
+    int64_t overflow_ns = 0;
     unsigned overflows = 0;
-    while (!st) {
-        next_ns += p->period_ns;
-        if (next_ns < clock_monotonic_ns()) /* late: do not hurry after lost time */
-            next_ns = clock_monotonic_ns();
-        if (!source_sleep_until(next_ns, stop))
-            break;
+    while (!st && source_sleep_until(clock_monotonic_ns() + decode_wait_ns(p), stop)) {
         bool overflow = false;
         st = pm_session_decode(&p->session, &samples, &overflow, err);
         enum status sent = send_batch(&batch, sink, st ? NULL : err);

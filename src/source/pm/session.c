@@ -8,6 +8,11 @@
  * 1 kHz by the library's estimate, and 200 to 290 MB/s with the costly counters (measured). */
 enum { BUFFER_SLOW = 32 << 20, BUFFER_FAST = 128 << 20, BUFFER_HEAVY = 256 << 20 };
 
+/* The image is emptied when three quarters are full: a copy of 26 KiB for each sample that it has
+ * room for, so not after each decode. The rest is room for a decode that comes late; what does not
+ * fit comes with the next one. */
+enum { DECODES_KEPT = 4 };
+
 /* Each time the image of a heavy set is emptied two samples are lost: make it rare. */
 enum { HEAVY_SAMPLES = 400 };
 
@@ -105,12 +110,11 @@ static enum status begin(struct pm_session *s, struct error *err)
 
 enum status pm_session_start(struct pm_session *s, const struct cupti_api *cupti,
                              const struct pm_pack *pack, size_t device, const char *chip,
-                             const uint8_t *availability, double rate_hz, double samples_per_decode,
-                             struct error *err)
+                             const uint8_t *availability, double rate_hz,
+                             uint32_t samples_per_decode, struct error *err)
 {
     *s = (struct pm_session){.cupti = cupti, .pack = pack, .device = device};
-    /* room for a decode that comes late; what does not fit would come with the next one */
-    s->capacity = (uint32_t)(2 * samples_per_decode) + (pack->heavy ? HEAVY_SAMPLES : 8);
+    s->capacity = DECODES_KEPT * samples_per_decode + (pack->heavy ? HEAVY_SAMPLES : 8);
     enum status st = make_host(s, chip, availability, err);
     if (!st)
         st = configure(s, chip, rate_hz, err);
@@ -203,7 +207,7 @@ static enum status give_out(struct pm_session *s, const struct pm_sample_sink *s
     enum status st = OK;
     for (*given = 0; !st && s->next + held < completed; s->next++, ++*given)
         st = give_one(s, s->next, sink, err);
-    if (!st && completed > (held ? s->capacity * 3 / 4 : 0))
+    if (!st && completed > s->capacity * 3 / 4)
         empty_image(s);
     return st;
 }

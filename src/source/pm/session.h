@@ -39,8 +39,8 @@ struct pm_sample_sink {
  * ERR_BUSY: another process holds the counters. On failure nothing is held. */
 enum status pm_session_start(struct pm_session *s, const struct cupti_api *cupti,
                              const struct pm_pack *pack, size_t device, const char *chip,
-                             const uint8_t *availability, double rate_hz, double samples_per_decode,
-                             struct error *err);
+                             const uint8_t *availability, double rate_hz,
+                             uint32_t samples_per_decode, struct error *err);
 
 /* Decodes what has arrived and gives it out, oldest first; the first sample after a start, and
  * samples that do not lie after the one before, are dropped. With a heavy set the newest sample is
