@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/str.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Length of the valid UTF-8 sequence at s (n bytes left), 0 when there is none (RFC 3629). */
@@ -115,6 +116,15 @@ bool str_clean(char *dst, size_t size, const char *src, size_t src_len)
     }
     dst[out] = '\0';
     return true;
+}
+
+char *str_clean_copy(const char *src)
+{
+    size_t size = 3 * strlen(src) + 1;
+    char *copy = malloc(size);
+    if (copy)
+        str_clean(copy, size, src, strlen(src));
+    return copy;
 }
 
 size_t str_columns(const char *s)

@@ -20,6 +20,9 @@ void str_shorten(char *dst, size_t size, const char *src);
  * Returns false when something did not fit. src may be NULL (then dst is ""). */
 bool str_clean(char *dst, size_t size, const char *src, size_t src_len);
 
+/* The same as a new string, the caller's to free; NULL when memory ran out. */
+char *str_clean_copy(const char *src);
+
 /* Columns that a UTF-8 string takes, one per code point (the project prints no wide ones). */
 size_t str_columns(const char *s);
 

@@ -17,6 +17,7 @@
 #include "cmd/live.h"
 #include "cmd/output.h"
 #include "cmd/readings.h"
+#include "cmd/rows.h"
 #include "collect/collect.h"
 
 /* Loading CUPTI takes up to 2 s on a busy machine; a cold driver several. */
@@ -27,6 +28,7 @@ struct measurement {
     struct live *live;
     struct collector *collector;
     struct evidence *evidence; /* NULL without --out */
+    struct rows *rows;         /* NULL without --csv */
     struct readings readings;  /* the driver's, from before the beginning */
     int64_t from_ns;           /* UNIX time; samples that began before are left out; 0 = not yet */
     pid_t command;             /* 0 = none */
@@ -58,6 +60,8 @@ static enum status take(void *self, const struct event *ev, struct error *err)
     if (ev->kind == EVENT_SAMPLES && (m->from_ns == 0 || !cut(&part.u.samples, m->from_ns)))
         return OK;
     enum status st = m->evidence ? evidence_push(m->evidence, &part, err) : OK;
+    if (!st && m->rows)
+        st = rows_push(m->rows, &part, err);
     if (st)
         return st;
     struct event_sink sink = collector_sink(m->collector);
@@ -191,7 +195,7 @@ static enum status show(struct measurement *m, struct error *err)
         st = evidence_finish(m->evidence, s, err);
     if (!st && m->options->json)
         st = show_json(&out, s, NULL, err);
-    else if (!st)
+    else if (!st && !m->rows)
         show_text(&out, s, "", &style);
     if (!st)
         st = output_write(&out, err);
@@ -265,15 +269,20 @@ static int measure(const struct options *o, int argc, char **argv)
     char **command = NULL;
     if (request_parse(o, &request, &err) || take_arguments(argc, argv, &seconds, &command, &err))
         return usage_error(&command_measure, "%s", err.text);
+    if (o->json && o->csv)
+        return usage_error(&command_measure, "--json and --csv exclude each other");
     interrupt_catch();
     struct measurement m = {.options = o};
     enum status st = collector_create(&m.collector, &err);
     if (!st && o->out)
         st = evidence_create(&m.evidence, o->out, &err);
+    if (!st && o->csv)
+        st = rows_create(&m.rows, &err);
     if (st)
         complain("%s", err.text);
     int code = st ? (int)exit_code_of(st) : run(&m, &request, seconds, command);
     evidence_destroy(m.evidence);
+    rows_destroy(m.rows);
     collector_destroy(m.collector);
     return code;
 }
@@ -285,9 +294,10 @@ const struct command command_measure = {
     .details = "Samples hardware counters and the driver's readings for SECONDS (default 10), or\n"
                "while COMMAND runs, and prints every metric (mean, min, p50, p95, max), why the\n"
                "others have no number, and what limits the GPU. With COMMAND its exit code is\n"
-               "passed on. --out DIR keeps the samples and the summary in a folder of their own.",
+               "passed on. --csv prints the samples instead, a row each, as they come. --out DIR\n"
+               "keeps the samples and the summary in a folder of their own.",
     .example = "smeff measure 10 --json | jq '.gpus[0].verdict'",
-    .options = OPTION(JSON) | OPTION(NO_COLOR) | OPTION(GPU) | OPTION(BACKEND) | OPTION(RATE) |
-               OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) | OPTION(OUT),
+    .options = OPTION(JSON) | OPTION(CSV) | OPTION(NO_COLOR) | OPTION(GPU) | OPTION(BACKEND) |
+               OPTION(RATE) | OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) | OPTION(OUT),
     .run = measure,
 };

@@ -10,20 +10,13 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "base/str.h"
-
-/* Before those of the metrics. */
-#define FIXED_COLUMNS "file", "gpu", "uuid", "time", "start_ns", "end_ns", "suspect"
-
-/* Columns are numbered: the catalogue's metrics first, then the sources' own names. Only used ones
- * are printed, so that the header does not depend on the order of the streams. */
-
-enum { NO_COLUMN = -1 };
+#include "show/csv_columns.h"
 
 struct csv_series {
     int metric; /* enum metric or METRIC_NONE */
     enum unit unit;
     enum value_state state;
-    int column; /* its number, or NO_COLUMN when it had no samples */
+    int column; /* its number, or CSV_NO_COLUMN */
 };
 
 struct csv_plan {
@@ -31,22 +24,23 @@ struct csv_plan {
     enum source_id source;
     size_t n;
     struct csv_series *series; /* owned */
-    char uuid[64];
+};
+
+struct csv_gpu {
+    unsigned gpu;
+    char uuid[64]; /* cleaned */
 };
 
 struct csv_stream {
     char *file; /* owned, cleaned */
     struct csv_plan *plans;
     size_t n_plans;
-    char last_uuid[64];
+    struct csv_gpu *gpus;
+    size_t n_gpus;
 };
 
 struct show_csv {
-    bool used[METRIC_COUNT];
-    char **extras; /* owned names */
-    size_t n_extras;
-    uint32_t *slots; /* owned hash table: index in extras + 1, 0 = free */
-    size_t n_slots;  /* a power of two, at least 2 * n_extras; or 0 */
+    struct csv_columns columns;
     struct csv_stream *streams;
     size_t n_streams;
 };
@@ -65,6 +59,7 @@ static void stream_fini(struct csv_stream *s)
     for (size_t i = 0; i < s->n_plans; i++)
         free(s->plans[i].series);
     free(s->plans);
+    free(s->gpus);
     free(s->file);
 }
 
@@ -74,50 +69,9 @@ void show_csv_destroy(struct show_csv *c)
         return;
     for (size_t i = 0; i < c->n_streams; i++)
         stream_fini(&c->streams[i]);
-    for (size_t i = 0; i < c->n_extras; i++)
-        free(c->extras[i]);
+    csv_columns_fini(&c->columns);
     free(c->streams);
-    free(c->extras);
-    free(c->slots);
     free(c);
-}
-
-static char *clean_copy(const char *s)
-{
-    size_t size = 3 * strlen(s) + 1;
-    char *copy = malloc(size);
-    if (copy)
-        str_clean(copy, size, s, strlen(s));
-    return copy;
-}
-
-static bool is_own_column(const char *name)
-{
-    static const char *const columns[] = {FIXED_COLUMNS};
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
-        if (strcmp(name, columns[i]) == 0)
-            return true;
-    return metric_by_key(name) != METRIC_NONE;
-}
-
-/* The column of a source's own metric, the caller's to free: its name, and only where that is the
- * name of one of our columns with the source in front, "nsys:sm_active". A name that looks like
- * that already gets one more, so that no two become one. */
-static char *extra_name(const char *name, enum source_id source)
-{
-    char *copy = clean_copy(name);
-    const char *prefix = source_name(source), *bare = copy;
-    size_t len = strlen(prefix);
-    while (bare && str_starts_with(bare, prefix) && bare[len] == ':')
-        bare += len + 1;
-    if (!bare || !is_own_column(bare))
-        return copy;
-    size_t size = strlen(copy) + len + sizeof ":";
-    char *longer = malloc(size);
-    if (longer)
-        snprintf(longer, size, "%s:%s", prefix, copy);
-    free(copy);
-    return longer;
 }
 
 static enum status add_stream(struct show_csv *c, const char *file, struct error *err)
@@ -127,88 +81,75 @@ static enum status add_stream(struct show_csv *c, const char *file, struct error
         return fail(err, ERR_NOMEM, 0, "out of memory");
     c->streams = grown;
     struct csv_stream *s = &grown[c->n_streams++];
-    *s = (struct csv_stream){.file = clean_copy(file)};
+    *s = (struct csv_stream){.file = str_clean_copy(file)};
     return s->file ? OK : fail(err, ERR_NOMEM, 0, "out of memory");
 }
 
-/* The slot of this name, or the free one where it belongs (there always is one). */
-static uint32_t *find_slot(const struct show_csv *c, const char *name)
+/* Has samples, or may have some soon. */
+static bool may_have_samples(enum value_state state)
 {
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-    for (const char *p = name; *p; p++)
-        hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
-    size_t i = (size_t)(hash ^ hash >> 32) & (c->n_slots - 1);
-    while (c->slots[i] && strcmp(c->extras[c->slots[i] - 1], name) != 0)
-        i = (i + 1) & (c->n_slots - 1);
-    return &c->slots[i];
+    return state == VALUE_OK || state == VALUE_SUSPECT || state == VALUE_STALE ||
+           state == VALUE_WARMING || state == VALUE_BUSY;
 }
 
-/* Makes room for one more extra. */
-static bool grow_extras(struct show_csv *c)
+static enum status add_gpu(struct csv_stream *s, const struct event_gpu *ev, struct error *err)
 {
-    if (2 * (c->n_extras + 1) <= c->n_slots)
-        return true;
-    size_t n_slots = c->n_slots ? 2 * c->n_slots : 64;
-    char **extras = realloc(c->extras, n_slots / 2 * sizeof *extras);
-    if (extras)
-        c->extras = extras;
-    uint32_t *slots = extras ? calloc(n_slots, sizeof *slots) : NULL;
-    if (!slots)
-        return false;
-    free(c->slots);
-    c->slots = slots;
-    c->n_slots = n_slots;
-    for (size_t i = 0; i < c->n_extras; i++)
-        *find_slot(c, c->extras[i]) = (uint32_t)i + 1;
-    return true;
-}
-
-/* The column number of an extra of this name, new or old; NO_COLUMN when memory ran out. */
-static int extra_column(struct show_csv *c, const char *name, enum source_id source)
-{
-    char *copy = grow_extras(c) ? extra_name(name, source) : NULL;
-    if (!copy)
-        return NO_COLUMN;
-    uint32_t *slot = find_slot(c, copy);
-    if (*slot) {
-        free(copy);
-    } else {
-        c->extras[c->n_extras++] = copy;
-        *slot = (uint32_t)c->n_extras;
+    size_t i = 0;
+    while (i < s->n_gpus && s->gpus[i].gpu != ev->gpu)
+        i++;
+    if (i == s->n_gpus) {
+        struct csv_gpu *grown = realloc(s->gpus, (s->n_gpus + 1) * sizeof *grown);
+        if (!grown)
+            return fail(err, ERR_NOMEM, 0, "out of memory");
+        s->gpus = grown;
+        s->gpus[s->n_gpus++] = (struct csv_gpu){.gpu = ev->gpu};
     }
-    return METRIC_COUNT + (int)*slot - 1;
+    str_clean(s->gpus[i].uuid, sizeof s->gpus[i].uuid, ev->uuid, strlen(ev->uuid));
+    return OK;
 }
 
-static bool has_samples(enum value_state state)
+static struct csv_plan *find_plan(struct csv_stream *s, unsigned gpu, enum source_id source)
 {
-    return state == VALUE_OK || state == VALUE_SUSPECT;
+    for (size_t i = 0; i < s->n_plans; i++)
+        if (s->plans[i].gpu == gpu && s->plans[i].source == source)
+            return &s->plans[i];
+    return NULL;
+}
+
+/* The plan's place in the stream: that of an earlier plan of this GPU and source, or a new one. */
+static struct csv_plan *place_for(struct csv_stream *s, const struct event_plan *ev)
+{
+    struct csv_plan *old = find_plan(s, ev->gpu, ev->source);
+    if (old)
+        return old;
+    struct csv_plan *grown = realloc(s->plans, (s->n_plans + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    s->plans = grown;
+    s->plans[s->n_plans] = (struct csv_plan){.gpu = ev->gpu, .source = ev->source};
+    return &s->plans[s->n_plans++];
 }
 
 static enum status add_plan(struct show_csv *c, const struct event_plan *ev, struct error *err)
 {
-    struct csv_stream *s = &c->streams[c->n_streams - 1];
-    struct csv_plan *grown = realloc(s->plans, (s->n_plans + 1) * sizeof *grown);
+    struct csv_plan *p = place_for(&c->streams[c->n_streams - 1], ev);
     struct csv_series *series = calloc(ev->n ? ev->n : 1, sizeof *series);
-    if (grown)
-        s->plans = grown;
-    if (!grown || !series) {
+    if (!p || !series) {
         free(series);
         return fail(err, ERR_NOMEM, 0, "out of memory");
     }
-    struct csv_plan *p = &s->plans[s->n_plans++];
-    *p = (struct csv_plan){.gpu = ev->gpu, .source = ev->source, .n = ev->n, .series = series};
-    memcpy(p->uuid, s->last_uuid, sizeof p->uuid);
+    free(p->series);
+    p->series = series;
+    p->n = ev->n;
     for (size_t i = 0; i < ev->n; i++) {
         const struct plan_series *from = &ev->series[i];
-        series[i] = (struct csv_series){from->metric, from->unit, from->state, NO_COLUMN};
-        if (!has_samples(from->state))
-            continue;
-        if (from->metric != METRIC_NONE)
-            c->used[from->metric] = true;
-        series[i].column =
-            from->metric != METRIC_NONE ? from->metric : extra_column(c, from->name, ev->source);
-        if (series[i].column == NO_COLUMN)
+        series[i] = (struct csv_series){from->metric, from->unit, from->state, CSV_NO_COLUMN};
+        if (may_have_samples(from->state))
+            series[i].column = csv_columns_add(&c->columns, from->metric, from->name, ev->source);
+        if (series[i].column == CSV_NO_MEMORY) {
+            series[i].column = CSV_NO_COLUMN;
             return fail(err, ERR_NOMEM, 0, "out of memory");
+        }
     }
     return OK;
 }
@@ -223,8 +164,7 @@ enum status show_csv_describe(struct show_csv *c, const char *file, const struct
     case EVENT_HELLO:
         return add_stream(c, file, err);
     case EVENT_GPU:
-        str_clean(s->last_uuid, sizeof s->last_uuid, event->u.gpu.uuid, strlen(event->u.gpu.uuid));
-        return OK;
+        return add_gpu(s, &event->u.gpu, err);
     case EVENT_PLAN:
         return add_plan(c, &event->u.plan, err);
     default:
@@ -249,29 +189,24 @@ static void put_text(struct buf *out, const char *s)
     buf_putc(out, '"');
 }
 
-void show_csv_header(const struct show_csv *c, struct buf *out)
+void show_csv_header(struct show_csv *c, struct buf *out)
 {
-    static const char *const columns[] = {FIXED_COLUMNS};
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
-        buf_printf(out, "%s%s", i ? "," : "", columns[i]);
-    for (int m = 0; m < METRIC_COUNT; m++)
-        if (c->used[m])
-            buf_printf(out, ",%s", metric_info((enum metric)m)->key);
-    for (size_t i = 0; i < c->n_extras; i++) {
+    c->columns.fixed = true;
+    for (size_t i = 0; csv_columns_fixed(i); i++)
+        buf_printf(out, "%s%s", i ? "," : "", csv_columns_fixed(i));
+    for (size_t k = 0; k < csv_columns_width(&c->columns); k++) {
+        if (!csv_columns_shown(&c->columns, k))
+            continue;
         buf_putc(out, ',');
-        put_text(out, c->extras[i]);
+        put_text(out, csv_columns_name(&c->columns, k));
     }
     buf_putc(out, '\n');
 }
 
-static struct csv_plan *find_plan(struct show_csv *c, size_t stream, unsigned gpu,
-                                  enum source_id source)
+static struct csv_plan *plan_of(struct show_csv *c, size_t stream, unsigned gpu,
+                                enum source_id source)
 {
-    struct csv_stream *s = stream < c->n_streams ? &c->streams[stream] : NULL;
-    for (size_t i = 0; s && i < s->n_plans; i++)
-        if (s->plans[i].gpu == gpu && s->plans[i].source == source)
-            return &s->plans[i];
-    return NULL;
+    return stream < c->n_streams ? find_plan(&c->streams[stream], gpu, source) : NULL;
 }
 
 /* Is it the plan that was described, apart from states and reasons? */
@@ -283,12 +218,8 @@ static bool same_series(const struct show_csv *c, const struct csv_plan *p,
     for (size_t i = 0; i < p->n; i++) {
         if (p->series[i].metric != ev->series[i].metric)
             return false;
-        if (p->series[i].column < METRIC_COUNT)
-            continue;
-        char *name = extra_name(ev->series[i].name, ev->source);
-        bool same = name && strcmp(name, c->extras[p->series[i].column - METRIC_COUNT]) == 0;
-        free(name);
-        if (!same)
+        if (p->series[i].column >= METRIC_COUNT &&
+            !csv_columns_is(&c->columns, p->series[i].column, ev->series[i].name, ev->source))
             return false;
     }
     return true;
@@ -297,7 +228,7 @@ static bool same_series(const struct show_csv *c, const struct csv_plan *p,
 enum status show_csv_replan(struct show_csv *c, size_t stream, const struct event_plan *plan,
                             struct buf *changes, struct error *err)
 {
-    struct csv_plan *p = find_plan(c, stream, plan->gpu, plan->source);
+    struct csv_plan *p = plan_of(c, stream, plan->gpu, plan->source);
     if (!p || !same_series(c, p, plan))
         return fail(err, ERR_BAD_INPUT, 0, "the file changed while it was read");
     for (size_t i = 0; i < p->n; i++) {
@@ -327,7 +258,7 @@ static void fill_row(const struct csv_plan *p, const struct event_samples *batch
     for (size_t col = 0; col < batch->columns; col++) {
         const struct csv_series *s = &p->series[batch->series[col]];
         double v = batch->values[col * batch->stride + sample];
-        if (s->column != NO_COLUMN && !isnan(v))
+        if (s->column != CSV_NO_COLUMN && !isnan(v))
             row[s->column] =
                 (struct csv_cell){v, s->state == VALUE_SUSPECT || (s->unit == UNIT_RATIO && v > 1)};
     }
@@ -342,8 +273,7 @@ static void put_suspects(const struct show_csv *c, const struct csv_cell *row, s
     for (size_t k = 0; k < width; k++) {
         if (!row[k].suspect)
             continue;
-        const char *key =
-            k < METRIC_COUNT ? metric_info((enum metric)k)->key : c->extras[k - METRIC_COUNT];
+        const char *key = csv_columns_name(&c->columns, k);
         if (keys.len)
             buf_putc(&keys, ' ');
         for (; *key; key++)
@@ -354,20 +284,28 @@ static void put_suspects(const struct show_csv *c, const struct csv_cell *row, s
     buf_fini(&keys);
 }
 
+static const char *uuid_of(const struct csv_stream *s, unsigned gpu)
+{
+    for (size_t i = 0; i < s->n_gpus; i++)
+        if (s->gpus[i].gpu == gpu)
+            return s->gpus[i].uuid;
+    return "";
+}
+
 static void put_row(const struct show_csv *c, const struct csv_stream *s, const struct csv_plan *p,
                     int64_t t0_ns, int64_t t1_ns, const struct csv_cell *row, struct buf *out)
 {
     char text[CLOCK_TEXT_SIZE];
-    size_t width = METRIC_COUNT + c->n_extras;
+    size_t width = csv_columns_width(&c->columns);
     put_text(out, s->file);
     buf_printf(out, ",%u,", p->gpu);
-    put_text(out, p->uuid);
-    buf_printf(out, ",%s,%lld,%lld,",
+    put_text(out, uuid_of(s, p->gpu));
+    buf_printf(out, ",%s,%s,%lld,%lld,", source_name(p->source),
                t1_ns < CLOCK_WALL_MIN_NS ? "" : clock_iso8601(text, t1_ns, 6), (long long)t0_ns,
                (long long)t1_ns);
     put_suspects(c, row, width, out);
     for (size_t k = 0; k < width; k++) {
-        if (k < METRIC_COUNT && !c->used[k])
+        if (!csv_columns_shown(&c->columns, k))
             continue;
         buf_putc(out, ',');
         if (isnan(row[k].v))
@@ -381,13 +319,13 @@ static void put_row(const struct show_csv *c, const struct csv_stream *s, const 
 enum status show_csv_rows(struct show_csv *c, size_t stream, const struct event_samples *batch,
                           struct buf *out, struct error *err)
 {
-    const struct csv_plan *p = find_plan(c, stream, batch->gpu, batch->source);
+    const struct csv_plan *p = plan_of(c, stream, batch->gpu, batch->source);
     if (!p)
         return fail(err, ERR_BAD_INPUT, 0, "samples without a plan");
     for (size_t col = 0; col < batch->columns; col++)
         if (batch->series[col] >= p->n)
             return fail(err, ERR_BAD_INPUT, 0, "samples of a series that the plan lacks");
-    size_t width = METRIC_COUNT + c->n_extras;
+    size_t width = csv_columns_width(&c->columns);
     struct csv_cell *row = malloc(width * sizeof *row);
     if (!row)
         return fail(err, ERR_NOMEM, 0, "out of memory");

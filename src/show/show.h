@@ -42,10 +42,11 @@ enum status show_csv_create(struct show_csv **out, struct error *err);
 void show_csv_destroy(struct show_csv *c); /* accepts NULL */
 
 /* Takes hello, gpu and plan events of a stream; file goes into the first column. Each hello begins
- * a stream; they are numbered from 0. */
+ * a stream; they are numbered from 0. A plan that comes again replaces the one before; after the
+ * header no column is added: what only then gets samples is left out. */
 enum status show_csv_describe(struct show_csv *c, const char *file, const struct event *event,
                               struct error *err);
-void show_csv_header(const struct show_csv *c, struct buf *out);
+void show_csv_header(struct show_csv *c, struct buf *out);
 
 /* Takes a plan of the stream that was sent again. Appends the series whose state is another now,
  * with the reasons, to changes. ERR_BAD_INPUT when it is not the plan that was described. */

@@ -68,7 +68,7 @@ if command -v sqlite3 >/dev/null; then
     for key in sm_active tensor_active; do
         grep -qF "$key is suspect: " "$dir/err" || fail "CSV of doubtful rows does not name $key: $(cat "$dir/err")"
     done
-    [ "$(sed -n 2p "$dir/out" | cut -d, -f7)" = occupancy ] || fail "the column suspect: $(sed -n 2p "$dir/out")"
+    [ "$(sed -n 2p "$dir/out" | cut -d, -f8)" = occupancy ] || fail "the column suspect: $(sed -n 2p "$dir/out")"
 fi
 
 # What gets installed.

@@ -92,6 +92,14 @@ equal backend "$(jq -r '.gpus[0].source|"\(.backend) \(.rate_hz + 0)"' <<<"$out"
 equal coverage "$(jq '.gpus[0].source.coverage >= 0.99 and .gpus[0].source.samples >= 40 and .gpus[0].source.gaps == 0' <<<"$out")" true
 equal "NVLink, which this GPU lacks" "$(jq -c '.gpus[0].metrics.nvlink_rx|[.value,(.reason|length>0)]' <<<"$out")" '[null,true]'
 equal "sm_throughput" "$(jq -r .gpus[0].metrics.sm_throughput.reason <<<"$out")" "costly: taken only when asked for (--metric)"
+run "measure --csv" 0 measure 1.5 --csv
+column() { head -1 <<<"$out" | tr ',' '\n' | grep -nx "$1" | cut -d: -f1; }
+equal "the sources of the rows" "$(tail -n +2 <<<"$out" | cut -d, -f"$(column source)" | sort -u | grep -v gpm | tr '\n' ' ')" "nvml pm "
+equal "sm_active of every row of pm" "$(grep ,pm, <<<"$out" | cut -d, -f"$(column sm_active)" | sort -u)" 0.86
+equal "as many as were sampled" "$(grep -c ,pm, <<<"$out" | awk '{ print ($1 >= 60 && $1 <= 90) }')" 1
+equal "power, and no counter, in the rows of nvml" "$(grep ,nvml, <<<"$out" | cut -d, -f"$(column power),$(column sm_active)" | sort -u)" ",412"
+equal "each row has every column" "$(awk -F, '{ print NF }' <<<"$out" | sort -u | wc -l)" 1
+run "--json and --csv" 2 measure 1 --json --csv
 script 'pm.sm__cycles_active = square 20 60 0.5' 'driver = 550.54.15'
 run "a square wave" 0 measure 1 --json --rate 200
 equal "its mean, least and most" "$(jq -c '.gpus[0].metrics.sm_active|[.value > 0.36 and .value < 0.44,.min,.max]' <<<"$out")" '[true,0.2,0.6]'

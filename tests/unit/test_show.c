@@ -316,7 +316,7 @@ static int csv_set_up(void **state)
         {METRIC_SM_ACTIVE, "sm_active", UNIT_RATIO, VALUE_OK, "", "", 0},
         {METRIC_OCCUPANCY, "occupancy", UNIT_RATIO, VALUE_SUSPECT, "doubt", "", 0},
         {METRIC_NONE, "own name [%]", UNIT_COUNT, VALUE_SUSPECT, "doubt", "", 0},
-        {METRIC_POWER, "power", UNIT_WATTS, VALUE_BUSY, "taken", "", 0}};
+        {METRIC_POWER, "power", UNIT_WATTS, VALUE_NO_PERMISSION, "forbidden", "", 0}};
     struct event ev = plan_of(series, 4);
     assert_int_equal(show_csv_create(&csv, NULL), OK);
     assert_int_equal(show_csv_describe(csv, "f", &ev, NULL), ERR_BAD_INPUT); /* no hello */
@@ -358,10 +358,10 @@ static void csv_marks_suspect_cells_and_quotes_the_uuid(void **state)
     struct buf out = BUF_INIT;
     show_csv_header(csv, &out);
     assert_int_equal(csv_rows(series, 4, values, &out), OK);
-    assert_string_equal(
-        out.data, "file,gpu,uuid,time,start_ns,end_ns,suspect,sm_active,occupancy,own name [%]\n"
-                  "f,1,\"a,\"\"b\"\"\",,0,20,occupancy own_name_[%],0.5,0.25,7\n"
-                  "f,1,\"a,\"\"b\"\"\",,20,40,sm_active,1.5,,\n");
+    assert_string_equal(out.data, "file,gpu,uuid,source,time,start_ns,end_ns,suspect,"
+                                  "sm_active,occupancy,own name [%]\n"
+                                  "f,1,\"a,\"\"b\"\"\",pm,,0,20,occupancy own_name_[%],0.5,0.25,7\n"
+                                  "f,1,\"a,\"\"b\"\"\",pm,,20,40,sm_active,1.5,,\n");
     buf_fini(&out);
 }
 
@@ -398,7 +398,7 @@ static void csv_columns_have_names_of_their_own(void **state)
     size_t commas = 0;
     for (size_t i = 0; i < out.len; i++)
         commas += out.data[i] == ',';
-    assert_int_equal(commas + 1, 7 + MANY + 5);
+    assert_int_equal(commas + 1, 8 + MANY + 5);
     show_csv_destroy(many);
     buf_fini(&out);
 }
@@ -420,7 +420,7 @@ static void csv_tells_what_a_later_plan_changed(void **state)
         {METRIC_SM_ACTIVE, "sm_active", UNIT_RATIO, VALUE_SUSPECT, "samples were lost", "", 0},
         {METRIC_OCCUPANCY, "occupancy", UNIT_RATIO, VALUE_SUSPECT, "doubt", "", 0},
         {METRIC_NONE, "own name [%]", UNIT_COUNT, VALUE_FAILED, "no value", "", 0},
-        {METRIC_POWER, "power", UNIT_WATTS, VALUE_BUSY, "taken", "", 0}};
+        {METRIC_POWER, "power", UNIT_WATTS, VALUE_NO_PERMISSION, "forbidden", "", 0}};
     struct event ev = plan_of(series, 4);
     struct buf changes = BUF_INIT, out = BUF_INIT;
     assert_int_equal(show_csv_replan(csv, 0, &ev.u.plan, &changes, NULL), OK);
@@ -436,6 +436,40 @@ static void csv_tells_what_a_later_plan_changed(void **state)
     assert_int_equal(show_csv_replan(csv, 0, &ev.u.plan, &changes, NULL), ERR_BAD_INPUT);
     assert_int_equal(show_csv_replan(csv, 1, &ev.u.plan, &changes, NULL), ERR_BAD_INPUT);
     buf_fini(&changes);
+    buf_fini(&out);
+}
+
+/* Live: several samplers speak in turn, a plan comes again, and one comes after the header. */
+static void csv_of_a_live_stream(void **state)
+{
+    (void)state;
+    struct plan_series warming[] = {
+        {METRIC_SM_ACTIVE, "sm_active", UNIT_RATIO, VALUE_WARMING, "soon", "", 0},
+        {METRIC_OCCUPANCY, "occupancy", UNIT_RATIO, VALUE_UNSUPPORTED, "no", "", 0}};
+    struct plan_series late[] = {{METRIC_POWER, "power", UNIT_WATTS, VALUE_OK, "", "", 0},
+                                 {METRIC_NONE, "late name", UNIT_COUNT, VALUE_OK, "", "", 0},
+                                 {METRIC_SM_ACTIVE, "sm_active", UNIT_RATIO, VALUE_OK, "", "", 0}};
+    static const uint32_t series[] = {0, 1, 2};
+    static const double values[] = {0.5, 0.25, 7, 7, 0.75, 1};
+    struct event ev = plan_of(warming, 2);
+    struct buf out = BUF_INIT;
+    assert_int_equal(show_csv_create(&csv, NULL), OK);
+    describe(&(struct event){.kind = EVENT_HELLO, .u.hello = {EVENT_SCHEMA, "t", ""}});
+    describe(&(struct event){.kind = EVENT_GPU, .u.gpu = {1, "n", "one", "", ""}});
+    describe(&(struct event){.kind = EVENT_GPU, .u.gpu = {2, "n", "two", "", ""}});
+    describe(&ev);
+    warming[0].state = VALUE_OK;
+    describe(&ev);
+    show_csv_header(csv, &out);
+    assert_int_equal(csv_rows(series, 2, values, &out), OK);
+    ev = plan_of(late, 3);
+    describe(&ev);
+    assert_int_equal(csv_rows(series, 3, values, &out), OK);
+    assert_string_equal(out.data, "file,gpu,uuid,source,time,start_ns,end_ns,suspect,sm_active\n"
+                                  "f,1,one,pm,,0,20,,0.5\n"
+                                  "f,1,one,pm,,20,40,,0.25\n"
+                                  "f,1,one,pm,,0,20,,0.75\n"
+                                  "f,1,one,pm,,20,40,,1\n");
     buf_fini(&out);
 }
 
@@ -457,6 +491,7 @@ int main(void)
         cmocka_unit_test(csv_columns_have_names_of_their_own),
         cmocka_unit_test_setup_teardown(csv_refuses_samples_that_no_plan_announced, csv_set_up,
                                         csv_tear_down),
+        cmocka_unit_test_teardown(csv_of_a_live_stream, csv_tear_down),
         cmocka_unit_test_setup_teardown(csv_tells_what_a_later_plan_changed, csv_set_up,
                                         csv_tear_down),
     };
