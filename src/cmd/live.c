@@ -10,8 +10,9 @@
 
 enum { GPUS_MAX = SOURCE_GPUS_MAX };
 
-/* A reading of GPM costs 2 to 3 ms of CPU (measured on an H200). */
-static const double GPM_SLOW_HZ = 0.1, GPM_SLOW_AFTER_S = 20;
+/* A reading of GPM costs 2 to 3 ms of CPU (measured on an H200): seldom where it only checks PM
+ * sampling, often where it has the only counters. */
+static const double gpm_check_hz = 0.1, gpm_check_after_s = 20, gpm_alone_hz = 4;
 
 struct live {
     const struct request *request;
@@ -19,7 +20,8 @@ struct live {
     struct samplers *samplers;
     char gpus[512];   /* the list for --gpu of samplers that serve several; "" = all */
     size_t nvml, gpm; /* numbers of these samplers */
-    bool has_gpm, gpm_slow;
+    bool has_gpm;
+    double gpm_hz;       /* 0 = the source's own */
     size_t pm[GPUS_MAX]; /* number of the sampler of each GPU; valid where pm_started */
     bool pm_started[GPUS_MAX], pm_wanted[GPUS_MAX], unwanted[GPUS_MAX];
     bool any_wanted; /* some GPU that was seen is one of those asked for */
@@ -76,6 +78,45 @@ static enum status start_wanted_pm(struct live *l, struct error *err)
 static bool uses_pm(const struct request *r)
 {
     return r->backend == BACKEND_AUTO || r->backend == BACKEND_PM;
+}
+
+/* ---- how often GPM is read ---- */
+
+/* Every GPU's PM sampling delivers, and has done so for a while. */
+static bool pm_is_steady(const struct live *l)
+{
+    bool any = false;
+    for (size_t i = 0; i < GPUS_MAX; i++) {
+        if (l->pm_started[i] && samplers_delivering_s(l->samplers, l->pm[i]) < gpm_check_after_s)
+            return false;
+        any |= l->pm_started[i];
+    }
+    return any;
+}
+
+/* Every GPU's PM sampling has said why it cannot be had, for now or for good. */
+static bool pm_is_refused(const struct live *l)
+{
+    const char *reason;
+    bool any = false;
+    for (size_t i = 0; i < GPUS_MAX; i++) {
+        if (l->pm_wanted[i] && !l->pm_started[i])
+            return false;
+        if (l->pm_started[i] && samplers_end(l->samplers, l->pm[i], &reason) == OK)
+            return false;
+        any |= l->pm_started[i];
+    }
+    return any;
+}
+
+static double gpm_wanted_hz(const struct live *l)
+{
+    double alone_hz = l->request->rate_hz > 0 ? l->request->rate_hz : gpm_alone_hz;
+    if (l->request->backend == BACKEND_GPM || pm_is_refused(l))
+        return alone_hz;
+    if (pm_is_steady(l))
+        return gpm_check_hz;
+    return l->gpm_hz > gpm_check_hz ? l->gpm_hz : 0;
 }
 
 /* ---- events ---- */
@@ -137,8 +178,9 @@ static enum status start_first(struct live *l, struct error *err)
     if (!st)
         st = add_sampler(l, "nvml", gpus, 0, &l->nvml, err);
     l->has_gpm = l->request->backend == BACKEND_AUTO || l->request->backend == BACKEND_GPM;
+    l->gpm_hz = gpm_wanted_hz(l);
     if (!st && l->has_gpm)
-        st = add_sampler(l, "gpm", gpus, 0, &l->gpm, err);
+        st = add_sampler(l, "gpm", gpus, l->gpm_hz, &l->gpm, err);
     return st;
 }
 
@@ -164,27 +206,16 @@ enum status live_open(struct live **out, const struct request *r, const struct e
     return OK;
 }
 
-/* Beside PM sampling GPM is only a cross-check, and a reading now and then is enough. */
-static bool pm_is_steady(const struct live *l)
-{
-    bool any = false;
-    for (size_t i = 0; i < GPUS_MAX; i++) {
-        if (l->pm_started[i] && samplers_delivering_s(l->samplers, l->pm[i]) < GPM_SLOW_AFTER_S)
-            return false;
-        any |= l->pm_started[i];
-    }
-    return any;
-}
-
 static enum status adapt_gpm(struct live *l, struct error *err)
 {
     const char *reason;
-    bool slow = pm_is_steady(l);
-    if (!l->has_gpm || slow == l->gpm_slow || samplers_end(l->samplers, l->gpm, &reason))
+    double hz = gpm_wanted_hz(l);
+    bool same = hz >= l->gpm_hz && hz <= l->gpm_hz;
+    if (!l->has_gpm || same || samplers_end(l->samplers, l->gpm, &reason))
         return OK;
     struct sampler_argv a;
-    make_argv(&a, l->request, "gpm", l->gpus, slow ? GPM_SLOW_HZ : 0);
-    l->gpm_slow = slow;
+    make_argv(&a, l->request, "gpm", l->gpus, hz);
+    l->gpm_hz = hz;
     return samplers_change(l->samplers, l->gpm, a.child.word, err);
 }
 

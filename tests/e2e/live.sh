@@ -109,6 +109,10 @@ equal "sm_throughput" "$(value sm_throughput)" "0.34 pm ok"
 equal "dram_throughput" "$(value dram_throughput)" "0.83 pm ok"
 run "backend nvml" 0 measure 1 --json --backend nvml
 equal "sm_active without counters" "$(jq .gpus[0].metrics.sm_active.value <<<"$out")" null
+run "--rate of GPM" 0 measure 2.1 --json --backend gpm --rate 6
+equal "its rate, and more samples than by default" "$(jq -c '[.gpus[0].source.rate_hz + 0, .gpus[0].source.samples >= 9]' <<<"$out")" '[6,true]'
+run "GPM where PM sampling cannot be had" 0 measure 2.1 --json --cupti "$dir/empty"
+equal "its rate" "$(jq '.gpus[0].source.rate_hz + 0' <<<"$out")" 4
 run "backend gpm" 0 measure 2.1 --json --backend gpm
 equal "sm_active of GPM" "$(value sm_active)" "0.86 gpm ok"
 
