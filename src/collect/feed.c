@@ -112,8 +112,10 @@ static void take_count(struct counter *c, bool is_first, const int64_t *t1_ns, c
         if (!isfinite(values[i]))
             continue;
         if (is_first)
-            *c = (struct counter){.first = values[i], .first_ns = t1_ns[i], .last = values[i]};
+            *c = (struct counter){
+                .first = values[i], .first_ns = t1_ns[i], .last = values[i], .last_ns = t1_ns[i]};
         is_first = false;
+        c->step_ns = t1_ns[i] - c->last_ns > c->step_ns ? t1_ns[i] - c->last_ns : c->step_ns;
         c->fell |= values[i] < c->last;
         c->last = values[i];
         c->last_ns = t1_ns[i];
@@ -151,7 +153,7 @@ static void increase_stats(const struct feed *f, const struct series *s, int64_t
     double window_s = (double)(t1_ns - t0_ns) * 1e-9;
     double before_s = (double)(c->first_ns - t0_ns) * 1e-9; /* less than 0: outside */
     double after_s = (double)(t1_ns - c->last_ns) * 1e-9;
-    double slack_s = 2 / (f->rate_hz > 0 ? f->rate_hz : 1);
+    double slack_s = 2 * fmax((double)c->step_ns * 1e-9, 1 / (f->rate_hz > 0 ? f->rate_hz : 1));
     if (c->fell)
         value_set_state(&out->value, f->source, VALUE_FAILED,
                         "the counter started again during the measurement");

@@ -20,8 +20,8 @@ struct series {
     uint64_t flags;     /* of UNIT_FLAGS: every bit that was set in some sample */
     struct counter {    /* of KIND_COUNTER: its first and last readings */
         double first, last;
-        int64_t first_ns, last_ns;
-        bool fell; /* it started again: what it had counted is lost */
+        int64_t first_ns, last_ns, step_ns; /* step: the longest between two readings */
+        bool fell;                          /* it started again: what it had counted is lost */
     } count;
 };
 

@@ -20,13 +20,33 @@ def children(pid):
     return direct + [g for p in direct for g in children(p)]
 
 
-def cpu_seconds(pid):
+def cpu_seconds(pid, first=11, last=12):
+    """CPU time of a process, in seconds; fields 13 and 14: that of its children that it has waited for."""
     try:
         with open(f"/proc/{pid}/stat") as f:
             fields = f.read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / TICK
+        return sum(int(fields[i]) for i in range(first, last + 1)) / TICK
     except OSError:
         return 0.0
+
+
+class Cost:
+    """CPU seconds of a process and of all its children, those that come or go in between included."""
+
+    def __init__(self, pid):
+        self.pid, self.begin = pid, time.time()
+        self.own, self.ended = cpu_seconds(pid), cpu_seconds(pid, 13, 14)
+        self.before = {p: cpu_seconds(p) for p in children(pid)}
+
+    def shares(self):
+        """Of one core, by name; what ended in between is one entry."""
+        wall = time.time() - self.begin
+        now = {p: cpu_seconds(p) for p in children(self.pid)}
+        gone = sum(seconds for p, seconds in self.before.items() if p not in now)
+        cost = {"parent": cpu_seconds(self.pid) - self.own, "ended": cpu_seconds(self.pid, 13, 14) - self.ended - gone}
+        for p, seconds in now.items():
+            cost[name_of(p)] = cost.get(name_of(p), 0) + seconds - self.before.get(p, 0)
+        return {name: seconds / wall for name, seconds in cost.items()}
 
 
 def rss_mib(pid):
@@ -85,9 +105,13 @@ class Series:
     """What came from one source."""
 
     def __init__(self):
-        self.values, self.t0, self.t1, self.ages = {}, [], [], []
+        self.values, self.t0, self.t1 = {}, [], []
+        self.ages = []    # of the newest sample when its batch arrives
+        self.oldest = []  # and just before the next batch arrives: what a reader has at the worst moment
 
     def take(self, now, event):
+        if self.t1:
+            self.oldest.append(now - self.t1[-1] * 1e-9)
         self.ages.append(now - event["t1_ns"][-1] * 1e-9)
         self.t0 += event["t0_ns"]
         self.t1 += event["t1_ns"]
@@ -120,16 +144,16 @@ def measure(smeff, seconds, arguments, settle=3.0):
         if event["event"] == "note":
             notes.append(event["text"])
     pids = stream.pids()
-    before, begin = {p: cpu_seconds(p) for p in pids}, time.time()
+    cost, begin = Cost(stream.process.pid), time.time()
     for now, event in stream.events(begin + seconds):
         if event["event"] == "samples":
             sources.setdefault((event["source"], event["gpu"]), Series()).take(now, event)
         elif event["event"] == "note":
             notes.append(event["text"])
     wall = time.time() - begin
-    cost = {f"{name_of(p) or 'parent'}": (cpu_seconds(p) - before[p]) / wall for p in pids}
+    shares = cost.shares()
     rss = {f"{name_of(p) or 'parent'}": rss_mib(p) for p in pids}
     parent_rss = rss_mib(stream.process.pid)
     stream.close()
-    return {"first_value_s": first, "wall_s": wall, "sources": sources, "notes": notes, "cpu": cost, "rss_mib": rss,
-            "parent_rss_mib": parent_rss, "cpu_total": sum(cost.values())}
+    return {"first_value_s": first, "wall_s": wall, "sources": sources, "notes": notes, "cpu": shares, "rss_mib": rss,
+            "parent_rss_mib": parent_rss, "cpu_total": sum(shares.values())}

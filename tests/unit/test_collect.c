@@ -137,6 +137,16 @@ static void energy_is_that_of_the_whole_window(void **state)
     assert_near(v->v, 2000, 1e-9); /* not the 1400 between the first and the last reading */
 }
 
+/* Read every third second: a window may begin and end longer after a reading. */
+static void energy_that_is_read_seldom(void **state)
+{
+    (void)state;
+    static const double joules[] = {NAN, 400, NAN, NAN, 1000, NAN, NAN, 1600};
+    const struct value *v = reading(METRIC_ENERGY, joules, 8, 0, 11);
+    assert_int_equal(v->state, VALUE_OK);
+    assert_near(v->v, 2200, 1e-9);
+}
+
 static void energy_of_too_few_readings_is_no_number(void **state)
 {
     (void)state;
@@ -326,6 +336,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(low_quantile_and_idle_share, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_sum_of_rows_is_idle_at_one_step_each, set_up, tear_down),
         cmocka_unit_test_setup_teardown(energy_is_that_of_the_whole_window, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(energy_that_is_read_seldom, set_up, tear_down),
         cmocka_unit_test_setup_teardown(energy_of_too_few_readings_is_no_number, set_up, tear_down),
         cmocka_unit_test_setup_teardown(energy_of_another_time_is_no_number, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_late_error_is_counted, set_up, tear_down),

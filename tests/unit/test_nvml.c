@@ -412,6 +412,19 @@ static void test_slow_and_quick(void **state)
     assert_near((double)s->t1_ns, (double)clock_unix_ns(), 1e9);
 }
 
+/* A short measurement has the energy of its own seconds, a long one costs less. */
+static void test_costly_readings_become_seldom(void **state)
+{
+    (void)state;
+    request.rate_hz = 10;
+    options.slow_ns = 1000 * 1000 * 1000;
+    options.early_ns = 450 * 1000 * 1000;
+    run_well(values_script, 13); /* 0, 100 … 400 ms, and with the slow ones at 1000 */
+    assert_int_equal(rec.gpus[0].numbers[METRIC_ENERGY], 6);
+    assert_int_equal(rec.gpus[0].numbers[METRIC_POWER], 13);
+    assert_int_equal(rec.gpus[0].numbers[METRIC_TEMPERATURE], 2);
+}
+
 static void test_default_rate(void **state)
 {
     (void)state;
@@ -1155,6 +1168,7 @@ int main(void)
         TEST(test_no_readings),
         TEST(test_no_fan),
         TEST(test_slow_and_quick),
+        TEST(test_costly_readings_become_seldom),
         TEST(test_default_rate),
         TEST(test_rate_has_limits),
         TEST(test_beats),

@@ -12,6 +12,7 @@ extern const struct source_ops nvml_ops;
 struct nvml_options {
     const char *library; /* path of NVML */
     const char *root;    /* folder that has sys/ and dev/ */
+    int64_t early_ns;    /* how long to read costly things each time; 0 = default */
     int64_t slow_ns;     /* how often to read what changes slowly, and the processes */
 };
 

@@ -89,14 +89,14 @@ static bool take(struct nvml_outcome *o, const struct nvml_reader *r, const stru
     return o->state != before.state || o->way != before.way || strcmp(o->reason, before.reason);
 }
 
-enum status nvml_gpu_read(struct nvml_gpu *g, const struct nvml_api *api, bool all, bool *changed,
-                          struct error *err)
+enum status nvml_gpu_read(struct nvml_gpu *g, const struct nvml_api *api, unsigned due,
+                          bool *changed, struct error *err)
 {
     for (size_t i = 0; i < NVML_READERS; i++) {
         const struct nvml_reader *r = &nvml_readers[i];
         struct nvml_outcome *o = &g->outcomes[i];
         o->v[0] = o->v[1] = NAN;
-        if (!all && (r->slow || o->state != VALUE_OK))
+        if (due != NVML_ALL && (!(r->when & due) || o->state != VALUE_OK))
             continue;
         struct attempt a = try_reader(r, o, api, g->card->dev);
         enum status st = nvml_cards_check(g->card, r->ways[a.way].call, a.rc, err);

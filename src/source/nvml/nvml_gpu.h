@@ -22,10 +22,11 @@ struct nvml_gpu {
     struct nvml_outcome outcomes[NVML_READERS];
 };
 
-/* One round. all: every reader, else those that change quickly and have worked. *changed becomes
+/* One round. due: enum nvml_when; NVML_ALL asks every reader, less than that only those that have
+ * worked. *changed becomes
  * true when a state, a reason or a call did change. Fails when the source cannot go on. */
-enum status nvml_gpu_read(struct nvml_gpu *g, const struct nvml_api *api, bool all, bool *changed,
-                          struct error *err);
+enum status nvml_gpu_read(struct nvml_gpu *g, const struct nvml_api *api, unsigned due,
+                          bool *changed, struct error *err);
 
 /* Sends the plan: the outcomes, or why the card cannot be read at all. */
 enum status nvml_gpu_plan(const struct nvml_gpu *g, double rate_hz, const struct event_sink *sink,

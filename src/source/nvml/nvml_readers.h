@@ -23,11 +23,19 @@ struct nvml_way {
     const char *counter[NVML_READER_METRICS]; /* for the plan */
 };
 
+/* When a reader is asked. */
+enum nvml_when {
+    NVML_QUICK = 1,  /* each round */
+    NVML_SLOW = 2,   /* changes slowly, or never */
+    NVML_COSTLY = 4, /* each round for a while, so that a short measurement has it, then slowly */
+    NVML_ALL = 7,
+};
+
 /* One or two metrics that come from one call. */
 struct nvml_reader {
     int metrics[NVML_READER_METRICS]; /* enum metric, or METRIC_NONE */
     double resolution[NVML_READER_METRICS];
-    bool slow; /* changes slowly, or never */
+    enum nvml_when when;
     struct nvml_way ways[NVML_READER_WAYS];
 };
 
