@@ -12,7 +12,7 @@ enum { GPUS_MAX = SOURCE_GPUS_MAX };
 
 /* A reading of GPM costs 2 to 3 ms of CPU (measured on an H200): seldom where it only checks PM
  * sampling, often where it has the only counters. */
-static const double gpm_check_hz = 0.1, gpm_check_after_s = 20, gpm_alone_hz = 4;
+static const double gpm_check_hz = 0.1, gpm_check_after_s = 12, gpm_alone_hz = 4;
 
 struct live {
     const struct request *request;

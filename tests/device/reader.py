@@ -135,8 +135,9 @@ def quantile(values, q):
 
 
 def measure(smeff, seconds, arguments, settle=3.0):
-    """Lets everything start, then measures for some seconds."""
+    """Lets everything start, then measures for some seconds. What starting and settling took is told apart."""
     stream, notes, first = Stream(smeff, arguments), [], None
+    started = Cost(stream.process.pid)
     sources = {}
     for now, event in stream.events(time.time() + settle):
         if event["event"] == "samples" and event["source"] == "pm" and first is None:
@@ -144,6 +145,7 @@ def measure(smeff, seconds, arguments, settle=3.0):
         if event["event"] == "note":
             notes.append(event["text"])
     pids = stream.pids()
+    settled = {name: share * (time.time() - started.begin) for name, share in started.shares().items()}
     cost, begin = Cost(stream.process.pid), time.time()
     for now, event in stream.events(begin + seconds):
         if event["event"] == "samples":
@@ -155,5 +157,6 @@ def measure(smeff, seconds, arguments, settle=3.0):
     rss = {f"{name_of(p) or 'parent'}": rss_mib(p) for p in pids}
     parent_rss = rss_mib(stream.process.pid)
     stream.close()
-    return {"first_value_s": first, "wall_s": wall, "sources": sources, "notes": notes, "cpu": shares, "rss_mib": rss,
+    return {"first_value_s": first, "wall_s": wall, "sources": sources, "notes": notes, "cpu": shares,
+            "cpu_until_settled_s": settled, "settle_s": settle, "rss_mib": rss,
             "parent_rss_mib": parent_rss, "cpu_total": sum(shares.values())}

@@ -15,7 +15,7 @@
 #define RATE_MIN_HZ 0.1
 #define RATE_MAX_HZ 10.0
 #define SLOW_NS     INT64_C(5000000000)
-#define EARLY_NS    INT64_C(20000000000)
+#define EARLY_NS    INT64_C(12000000000)
 
 struct nvml_source {
     struct source base;
