@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* smeff doctor: what the files below /proc, /sys, /dev and /etc say. */
-#include <ctype.h>
 #include <dirent.h>
 #include <glob.h>
 #include <limits.h>
@@ -13,6 +12,7 @@
 #include "base/num.h"
 #include "base/str.h"
 #include "cmd/doctor.h"
+#include "vendor/driver.h"
 
 unsigned doctor_driver_major(const char *driver)
 {
@@ -24,29 +24,15 @@ unsigned doctor_driver_major(const char *driver)
     return num_parse_u64(digits, &major) ? (unsigned)major : 0;
 }
 
-/* The first word that begins with a digit and has a dot: "NVRM version: NVIDIA UNIX Open Kernel
- * Module for x86_64  580.159.03  Release Build …". */
-static void take_version(const char *text, char *dst, size_t size)
-{
-    dst[0] = '\0';
-    for (const char *p = text; *p && *p != '\n';) {
-        size_t n = strcspn(p, " \t\n");
-        if (isdigit((unsigned char)*p) && memchr(p, '.', n)) {
-            str_clean(dst, size, p, n);
-            return;
-        }
-        p += n;
-        p += strspn(p, " \t");
-    }
-}
-
 static void read_driver(const char *root, struct doctor_facts *f)
 {
     static const char key[] = "RmProfilingAdminOnly: ";
     char text[8192];
-    f->module = os_read(root, "/proc/driver/nvidia/version", text, sizeof text);
-    f->open_module = f->module ? strstr(text, "Open Kernel Module") != NULL : -1;
-    take_version(text, f->driver, sizeof f->driver);
+    struct driver_info driver;
+    driver_read(root, &driver);
+    f->module = driver.loaded;
+    f->open_module = driver.open;
+    memcpy(f->driver, driver.version, sizeof f->driver);
     f->admin_only = -1;
     if (os_read(root, "/proc/driver/nvidia/params", text, sizeof text)) {
         const char *at = strstr(text, key);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/doubts.h"
 #include "cmd/start.h"
 
 enum { GPUS_MAX = SOURCE_GPUS_MAX };
@@ -24,7 +25,8 @@ struct live {
     double gpm_hz;       /* 0 = the source's own */
     size_t pm[GPUS_MAX]; /* number of the sampler of each GPU; valid where pm_started */
     bool pm_started[GPUS_MAX], pm_wanted[GPUS_MAX], unwanted[GPUS_MAX];
-    bool any_wanted; /* some GPU that was seen is one of those asked for */
+    struct doubts *doubts[GPUS_MAX]; /* owned; NULL = not looked for yet */
+    bool any_wanted;                 /* some GPU that was seen is one of those asked for */
 };
 
 /* ---- starting samplers ---- */
@@ -111,6 +113,8 @@ static bool pm_is_refused(const struct live *l)
 
 static double gpm_wanted_hz(const struct live *l)
 {
+    if (l->request->gpm_hz > 0)
+        return l->request->gpm_hz;
     double alone_hz = l->request->rate_hz > 0 ? l->request->rate_hz : gpm_alone_hz;
     if (l->request->backend == BACKEND_GPM || pm_is_refused(l))
         return alone_hz;
@@ -143,14 +147,37 @@ static bool is_unwanted(const struct live *l, const struct event *ev)
     return gpu < GPUS_MAX && l->unwanted[gpu];
 }
 
+static void look_for_doubts(struct live *l, const struct event_gpu *ev)
+{
+    if (l->request->no_doubts || ev->gpu >= GPUS_MAX || l->doubts[ev->gpu] || !ev->uuid[0])
+        return;
+    l->doubts[ev->gpu] = calloc(1, sizeof *l->doubts[0]);
+    if (l->doubts[ev->gpu])
+        doubts_load(l->doubts[ev->gpu], ev->uuid);
+}
+
+static enum status take_plan(struct live *l, const struct event *ev, struct error *err)
+{
+    struct plan_series series[METRIC_COUNT];
+    const struct doubts *doubts = ev->u.plan.gpu < GPUS_MAX ? l->doubts[ev->u.plan.gpu] : NULL;
+    struct event marked = *ev;
+    if (doubts)
+        marked.u.plan = doubts_apply(doubts, &ev->u.plan, series);
+    return event_push(l->sink, &marked, err);
+}
+
 static enum status take(void *self, const struct event *ev, struct error *err)
 {
     struct live *l = self;
     if (ev->kind == EVENT_HELLO) /* ours is sent once, by live_open */
         return OK;
-    if (ev->kind == EVENT_GPU)
+    if (ev->kind == EVENT_GPU) {
+        look_for_doubts(l, &ev->u.gpu);
         return take_gpu(l, ev, err);
-    return is_unwanted(l, ev) ? OK : event_push(l->sink, ev, err);
+    }
+    if (is_unwanted(l, ev))
+        return OK;
+    return ev->kind == EVENT_PLAN ? take_plan(l, ev, err) : event_push(l->sink, ev, err);
 }
 
 /* ---- the public functions ---- */
@@ -287,5 +314,7 @@ void live_close(struct live *l)
     if (!l)
         return;
     samplers_destroy(l->samplers);
+    for (size_t i = 0; i < GPUS_MAX; i++)
+        free(l->doubts[i]);
     free(l);
 }

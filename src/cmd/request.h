@@ -20,6 +20,9 @@ struct request {
     unsigned gpus[SOURCE_GPUS_MAX];
     size_t n_gpus; /* neither index nor UUID = all */
     char gpu_text[1024];
+    /* not from options: */
+    double gpm_hz;  /* how often to read GPM, whatever else there is; 0 = as live.c thinks best */
+    bool no_doubts; /* do not mark what a self-test found wrong */
 };
 
 /* The text of ERR_USAGE says which option is wrong, and what it may be. */

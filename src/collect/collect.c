@@ -203,6 +203,14 @@ struct event_sink collector_sink(struct collector *c)
     return (struct event_sink){take, c};
 }
 
+void collector_forget(struct collector *c)
+{
+    for (size_t i = 0; i < c->n_feeds; i++)
+        feed_forget(&c->feeds[i]);
+    for (size_t i = 0; i < c->n_gpus; i++)
+        c->gpus[i].check = (struct crosscheck){0};
+}
+
 /* Whose number is taken when several have one: the finer source. */
 static int rank(enum source_id source)
 {

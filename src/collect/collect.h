@@ -16,6 +16,9 @@ void collector_destroy(struct collector *c); /* accepts NULL */
 /* A sink that feeds c; valid as long as c lives. */
 struct event_sink collector_sink(struct collector *c);
 
+/* Forgets all samples, so that another window begins; GPUs, plans, processes and notes stay. */
+void collector_forget(struct collector *c);
+
 /* The state of things now, to be released by snapshot_destroy. */
 enum status collector_snapshot(struct collector *c, struct snapshot **out, struct error *err);
 

@@ -23,6 +23,19 @@ void feed_fini(struct feed *f)
     *f = (struct feed){0};
 }
 
+void feed_forget(struct feed *f)
+{
+    f->samples = f->gaps = 0;
+    f->t0_ns = f->t1_ns = f->covered_ns = f->longest_gap_ns = 0;
+    for (size_t i = 0; i < f->n_series; i++) {
+        struct series *s = &f->series[i];
+        tally_fini(&s->tally);
+        tally_init(&s->tally);
+        s->above_one = s->idle = s->flags = 0;
+        s->count = (struct counter){0};
+    }
+}
+
 static bool set_text(char **dst, const char *src)
 {
     size_t size = 3 * strlen(src) + 1; /* cleaning turns a byte into three at most */

@@ -41,6 +41,9 @@ void feed_fini(struct feed *f); /* accepts a zeroed one */
 enum status feed_plan(struct feed *f, const struct event_plan *ev, struct error *err);
 enum status feed_samples(struct feed *f, const struct event_samples *ev, struct error *err);
 
+/* Forgets all samples; the plan stays. */
+void feed_forget(struct feed *f);
+
 /* The statistics of one series as a snapshot has them. Of energy that is its increase over the
  * window from t0_ns to t1_ns (UNIX time), of any other counter its last reading. */
 void feed_stats(const struct feed *f, const struct series *s, int64_t t0_ns, int64_t t1_ns,
