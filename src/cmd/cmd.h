@@ -32,6 +32,7 @@ enum exit_code {
     X(METRIC, metric, "metric", true, "SMEFF_METRIC", "KEY to add to the set; repeatable")         \
     X(CUPTI, cupti, "cupti", true, "SMEFF_CUPTI", "DIR with libcupti and libnvperf_*")             \
     X(CHIP, chip, "chip", true, "SMEFF_CHIP", "NAME, such as GB202: the counters there")           \
+    X(QUICK, quick, "quick", false, "SMEFF_QUICK", "fewer loads, for less time")                   \
     X(OUT, out, "out", true, "SMEFF_OUT", "DIR: also keep the evidence there")
 
 struct options {
@@ -65,7 +66,7 @@ extern const struct command *const commands[];
 const struct command *command_find(const char *name);
 
 extern const struct command command_analyze, command_chip, command_doctor, command_measure,
-    command_metrics, command_sampler, command_stream;
+    command_metrics, command_sampler, command_selftest, command_stream;
 
 /* The exit code that a status means, 0 for OK. */
 enum exit_code exit_code_of(enum status status);

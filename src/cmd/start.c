@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void add(struct child_argv *a, const char *word)
+void child_argv_word(struct child_argv *a, const char *word)
 {
     if (a->n < CHILD_WORDS_MAX)
         a->word[a->n++] = word;
@@ -14,24 +14,40 @@ static void add(struct child_argv *a, const char *word)
 void child_argv_begin(struct child_argv *a, const char *command, const char *what)
 {
     a->n = 0;
-    add(a, "smeff");
-    add(a, command);
+    child_argv_word(a, "smeff");
+    child_argv_word(a, command);
     if (what)
-        add(a, what);
+        child_argv_word(a, what);
 }
 
 void child_argv_option(struct child_argv *a, const char *option, const char *value)
 {
     if (!value)
         return;
-    add(a, option);
-    add(a, value);
+    child_argv_word(a, option);
+    child_argv_word(a, value);
+}
+
+static enum status own_program(char *dst, size_t size, struct error *err)
+{
+    ssize_t n = readlink("/proc/self/exe", dst, size - 1);
+    if (n <= 0)
+        return fail(err, ERR_IO, 0, "/proc/self/exe cannot be read");
+    dst[n] = '\0';
+    return OK;
+}
+
+enum status start_child(struct proc *p, const struct child_argv *a, bool keep_stderr,
+                        struct error *err)
+{
+    char exe[1024];
+    enum status st = own_program(exe, sizeof exe, err);
+    return st ? st : proc_start(p, exe, a->word, keep_stderr, err);
 }
 
 enum status start_samplers(struct samplers **out, const struct event_sink *sink, struct error *err)
 {
-    char exe[1024] = "";
-    if (readlink("/proc/self/exe", exe, sizeof exe - 1) <= 0)
-        return fail(err, ERR_IO, 0, "/proc/self/exe cannot be read");
-    return samplers_create(out, exe, getenv("SMEFF_DEBUG") != NULL, sink, err);
+    char exe[1024];
+    enum status st = own_program(exe, sizeof exe, err);
+    return st ? st : samplers_create(out, exe, getenv("SMEFF_DEBUG") != NULL, sink, err);
 }

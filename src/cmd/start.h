@@ -3,6 +3,7 @@
 #ifndef SMEFF_CMD_START_H
 #define SMEFF_CMD_START_H
 
+#include "base/proc.h"
 #include "collect/sampler.h"
 
 enum { CHILD_WORDS_MAX = 20 };
@@ -19,6 +20,14 @@ void child_argv_begin(struct child_argv *a, const char *command, const char *wha
 
 /* Adds an option with its value; value NULL = not given, adds nothing. */
 void child_argv_option(struct child_argv *a, const char *option, const char *value);
+
+/* Adds a word. */
+void child_argv_word(struct child_argv *a, const char *word);
+
+/* Starts it with its standard output as a pipe (base/proc.h). keep_stderr: its messages are ours.
+ */
+enum status start_child(struct proc *p, const struct child_argv *a, bool keep_stderr,
+                        struct error *err);
 
 /* Supervision of processes of this very program. SMEFF_DEBUG in the environment keeps their
  * standard error. */

@@ -5,6 +5,7 @@
 #define SMEFF_CMD_TRIAL_H
 
 #include "cmd/live.h"
+#include "collect/snapshot.h"
 #include "judge/proof.h"
 
 enum { TRIAL_PROOFS_MAX = 64 };

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "collect/snapshot.h"
 #include "event/event.h"
+#include "judge/proof.h"
 #include "judge/verdict.h"
 
 struct show_style {
@@ -56,5 +57,21 @@ enum status show_csv_replan(struct show_csv *c, size_t stream, const struct even
 /* Appends the rows of a batch of the stream. */
 enum status show_csv_rows(struct show_csv *c, size_t stream, const struct event_samples *batch,
                           struct buf *out, struct error *err);
+
+/* A self-test of one GPU: its proofs, and the loads' own reports (one JSON object each). */
+struct show_selftest {
+    const struct gpu_snapshot *gpu;
+    const char *driver; /* its version; "" = not known */
+    int64_t time_ns;
+    const struct proof *proofs;
+    size_t n;
+    const char *const *reports;
+    size_t n_reports;
+    const char *verdict; /* "pass" or "fail" */
+};
+
+void show_selftest_text(struct buf *out, const struct show_selftest *t,
+                        const struct show_style *style);
+enum status show_selftest_json(struct buf *out, const struct show_selftest *t, struct error *err);
 
 #endif
