@@ -41,6 +41,7 @@ includes() {
         uses["metric"]  = "base"
         uses["event"]   = "metric base"
         uses["vendor"]  = "base"
+        uses["load"]    = "metric vendor base"
         uses["source"]  = "event metric vendor base"
         uses["collect"] = "event metric base"
         uses["llm"]     = "metric base"
