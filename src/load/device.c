@@ -190,9 +190,8 @@ static enum status no_memory(const struct load_device *d, unsigned n, uint64_t l
     if (d->cuda.cuMemGetInfo_v2(&free_bytes, &total) == CUDA_SUCCESS)
         unit_format(free_text, sizeof free_text, UNIT_BYTES, (double)free_bytes, 0);
     return fail(err, ERR_NOMEM, CUDA_ERROR_OUT_OF_MEMORY,
-                "GPU %d has too little free memory: %s; this load needs at least %s (%u x 8 x L2)",
-                d->gpu.index, free_text,
-                unit_format(needed, sizeof needed, UNIT_BYTES, (double)(n * least), 0), n);
+                "GPU %d has too little free memory: %s; this load needs at least %s", d->gpu.index,
+                free_text, unit_format(needed, sizeof needed, UNIT_BYTES, (double)(n * least), 0));
 }
 
 enum status load_take_memory(struct load_device *d, unsigned n, uint64_t *bytes, uint64_t least,

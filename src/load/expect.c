@@ -19,6 +19,7 @@
 #define TAIL_GR_ACTIVE 0.95
 #define TAIL_SMS       1.5
 #define IDLE_MAX       0.005
+#define SHARE_MAX      1.02 /* what an error of the clock can make of a full pipe */
 
 __attribute__((format(printf, 6, 7))) static void add(struct load_report *r, enum metric metric,
                                                       enum load_relation relation, double value,
@@ -78,7 +79,14 @@ static void expect_pipe(struct load_report *r, enum metric metric, double cycles
         return;
     }
     double all = r->sm_clock_hz * r->seconds * r->gpu.sm_count * LOAD_SUB_PARTITIONS;
-    add(r, metric, LOAD_EQUAL, (double)r->done.instructions * cycles / all, PIPE_POINTS,
+    double share = (double)r->done.instructions * cycles / all;
+    if (share > SHARE_MAX) {
+        add(r, metric, LOAD_EQUAL, NAN, NAN,
+            "not known: %g cycles for %s would be %.0f %% of the time, so they are wrong here",
+            cycles, what, 100 * share);
+        return;
+    }
+    add(r, metric, LOAD_EQUAL, share, PIPE_POINTS,
         "instructions x %g cycles / (SM clock x seconds x SMs x %d sub-partitions)", cycles,
         LOAD_SUB_PARTITIONS);
 }

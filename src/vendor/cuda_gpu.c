@@ -76,7 +76,7 @@ enum status cuda_gpu_find(struct cuda_gpu *g, const struct cuda_api *cuda, const
     if (num_parse_u64(which, &index) && index <= INT_MAX)
         return cuda_gpu_open(g, cuda, (unsigned)index, err);
     if (!str_starts_with(which, "GPU-"))
-        return fail(err, ERR_USAGE, 0, "a GPU's index or UUID, not \"%s\"", which);
+        return fail(err, ERR_USAGE, 0, "--gpu is one GPU's index or UUID, not \"%s\"", which);
     enum status st = count_gpus(&count, cuda, err);
     for (unsigned i = 0; !st && i < (unsigned)count; i++) {
         struct cuda_gpu one;

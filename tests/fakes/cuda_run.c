@@ -139,8 +139,9 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
 
 CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
 {
-    return primary.context && bytes > free_memory() ? (begin(__func__), CUDA_ERROR_OUT_OF_MEMORY)
-                                                    : give(__func__, ptr, MEMORY, bytes);
+    bool fits = !primary.context || bytes <= free_memory();
+    CUresult rc = fits ? give(__func__, ptr, MEMORY, bytes) : begin(__func__);
+    return rc || fits ? rc : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cuMemFree_v2(CUdeviceptr ptr)
