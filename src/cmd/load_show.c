@@ -129,6 +129,17 @@ static json_t *head(const char *event, const struct load_report *r)
                      gpu_json(&r->gpu), "begin_ns", count_or_null((uint64_t)r->begin_ns));
 }
 
+static json_t *course_json(const struct load_report *r)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:o, s:o, s:o}", "end_ns",
+                     count_or_null((uint64_t)r->end_ns), "seconds", real(r->seconds), "batches",
+                     count(r->batches), "rate", real(r->rate), "rate_unit",
+                     isnan(r->rate) ? NULL : "passes_per_second", "busy", real(r->busy),
+                     "sm_clock_hz", real(r->sm_clock_hz), "buffer_bytes",
+                     count_or_null(r->buffer_bytes), "layers", count_or_null(r->layers),
+                     "layer_size", count_or_null(r->layer_size));
+}
+
 static json_t *done_json(const struct load_report *r)
 {
     const struct load_amounts *a = &r->done;
@@ -138,24 +149,19 @@ static json_t *done_json(const struct load_report *r)
                      "instructions", count(a->instructions));
 }
 
+/* Puts what part has into o; takes part. */
+static bool join(json_t *o, json_t *part)
+{
+    bool joined = o && part && json_object_update(o, part) == 0;
+    json_decref(part);
+    return joined;
+}
+
 static json_t *report_json(const struct load_report *r)
 {
     json_t *o = head("load", r);
-    json_t *rest =
-        json_pack("{s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:o, s:o, s:o, s:o}", "end_ns",
-                  count_or_null((uint64_t)r->end_ns), "seconds", real(r->seconds), "batches",
-                  count(r->batches), "rate", real(r->rate), "rate_unit",
-                  isnan(r->rate) ? NULL : "passes_per_second", "busy", real(r->busy), "sm_clock_hz",
-                  real(r->sm_clock_hz), "buffer_bytes", count_or_null(r->buffer_bytes), "layers",
-                  count_or_null(r->layers), "layer_size", count_or_null(r->layer_size),
-                  "expectations", expectations_json(r));
-    int rc = o && rest ? json_object_update(o, rest) : -1;
-    json_t *done = done_json(r);
-    if (rc == 0)
-        rc = done ? json_object_update(o, done) : -1;
-    json_decref(rest);
-    json_decref(done);
-    if (rc == 0)
+    if (join(o, course_json(r)) && join(o, done_json(r)) &&
+        json_object_set_new(o, "expectations", expectations_json(r)) == 0)
         return o;
     json_decref(o);
     return NULL;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "metric/unit.h"
 #include "vendor/cuda_gpu.h"
 
@@ -88,7 +89,7 @@ enum status load_device_find(struct load_device *d, const char *library, const c
         return st;
     d->number = gpu.device;
     d->gpu.index = gpu.ordinal;
-    memcpy(d->gpu.name, gpu.name, sizeof gpu.name);
+    str_clean(d->gpu.name, sizeof d->gpu.name, gpu.name, strlen(gpu.name));
     memcpy(d->gpu.uuid, gpu.uuid, sizeof gpu.uuid);
     memcpy(d->gpu.pci_bus, gpu.pci_bus, sizeof gpu.pci_bus);
     st = read_facts(d, err);
