@@ -7,6 +7,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/load_show.h"
 #include "cmd/output.h"
+#include "cmd/request.h"
 
 enum { SECONDS_DEFAULT = 10 };
 
@@ -72,8 +73,8 @@ static int load(const struct options *o, int argc, char **argv)
         return usage_error(&command_load, "%s", err.text);
     if (argc == 2 && !num_parse(argv[1], &request.seconds))
         return usage_error(&command_load, "SECONDS is a number, not \"%s\"", argv[1]);
-    if (!(request.seconds > 0 && request.seconds <= 86400))
-        return usage_error(&command_load, "SECONDS is more than 0 and at most 86400");
+    if (request_check_seconds(request.seconds, &err))
+        return usage_error(&command_load, "%s", err.text);
     return run(o, &request);
 }
 

@@ -4,8 +4,9 @@
 #include <stddef.h>
 
 /* FP32 lanes of an SM: the table "Throughput of Native Arithmetic Instructions" of the CUDA C++
- * Programming Guide (7.5 to 9.0, 10.x, 12.0), and NVIDIA's whitepapers of Turing, A100, GA102, Ada,
- * H100 and RTX Blackwell. A warp has 32 threads, so with L lanes an FFMA takes 32 / (L / 4) cycles
+ * Programming Guide, and NVIDIA's whitepapers of Turing, A100, GA102, Ada, H100 and RTX Blackwell;
+ * for 8.7, 10.3 and 12.1 the number of CUDA cores over that of SMs in NVIDIA's data sheets. Checked
+ * on a GPU: none yet. A warp has 32 threads, so with L lanes an FFMA takes 32 / (L / 4) cycles
  * of its sub-partition's pipe.
  *
  * Cycles of an mma.sync m16n8k8: the whitepapers give the rate of the largest shapes and, for
