@@ -27,7 +27,7 @@ done
 # What people write and no test compares byte by byte.
 mapfile -t texts < <(find "${code_folders[@]}" scripts .ci quickstart.sh test.sh CMakeLists.txt \
     \( -path tests/golden -o -path tests/fuzz/corpus \) -prune -o -type f \
-    \( -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' -o -name '*.def' -o -name '*.sh' \
+    \( -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' -o -name '*.cu' -o -name '*.def' -o -name '*.sh' \
     -o -name '*.cmake' -o -name '*.in' -o -name CMakeLists.txt -o -path .ci/run \) \
     -print 2>/dev/null | LC_ALL=C sort)
 
@@ -41,6 +41,7 @@ includes() {
         uses["metric"]  = "base"
         uses["event"]   = "metric base"
         uses["vendor"]  = "base"
+        uses["load"]    = "metric vendor base"
         uses["source"]  = "event metric vendor base"
         uses["collect"] = "event metric base"
         uses["llm"]     = "metric base"

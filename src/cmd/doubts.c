@@ -113,8 +113,11 @@ void doubts_collect(struct doubts *d, const struct proof *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         for (int by = 0; by < PROOF_SOURCES; by++)
-            if (list[i].by[by].verdict == PROOF_FAIL)
-                add(d, proof_source(by), list[i].metric, list[i].by[by].reason);
+            if (list[i].by[by].verdict == PROOF_FAIL) {
+                char reason[PROOF_REASON_SIZE + 20];
+                snprintf(reason, sizeof reason, "self-test: %s", list[i].by[by].reason);
+                add(d, proof_source(by), list[i].metric, reason);
+            }
 }
 
 static json_t *to_json(const struct doubts *d, const char *uuid)

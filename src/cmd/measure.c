@@ -255,10 +255,8 @@ static enum status take_arguments(int argc, char **argv, double *seconds, char *
                     argv[0]);
     if (has_dashes && argc == 0)
         return fail(err, ERR_USAGE, 0, "no command after --");
-    if (!(*seconds > 0 && *seconds <= 86400))
-        return fail(err, ERR_USAGE, 0, "SECONDS is more than 0 and at most 86400");
     *command = has_dashes ? argv : NULL;
-    return OK;
+    return request_check_seconds(*seconds, err);
 }
 
 static int measure(const struct options *o, int argc, char **argv)

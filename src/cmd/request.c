@@ -90,6 +90,13 @@ enum status request_parse(const struct options *o, struct request *out, struct e
     return st;
 }
 
+enum status request_check_seconds(double seconds, struct error *err)
+{
+    if (seconds > 0 && seconds <= 86400)
+        return OK;
+    return fail(err, ERR_USAGE, 0, "SECONDS is more than 0 and at most 86400");
+}
+
 void request_gpu_list(const struct request *r, char *dst, size_t size)
 {
     size_t used = 0;

@@ -28,6 +28,9 @@ struct request {
 /* The text of ERR_USAGE says which option is wrong, and what it may be. */
 enum status request_parse(const struct options *o, struct request *out, struct error *err);
 
+/* SECONDS, as every command that takes them does: more than 0, at most a day. */
+enum status request_check_seconds(double seconds, struct error *err);
+
 /* For --gpu of a process that serves several GPUs: the indices that were asked for; "" when all or
  * UUIDs were. */
 void request_gpu_list(const struct request *r, char *dst, size_t size);

@@ -20,8 +20,8 @@ struct step {
     double seconds;
 };
 
-static const struct step quick[] = {{"idle", 0.8}, {"gemv", 0.8}, {"mma", 0.8},        {"fma", 0.8},
-                                    {"h2d", 0.8},  {"tail", 0.8}, {"occupancy:8", 0.8}};
+static const struct step quick[] = {{"idle", 0.7}, {"gemv", 0.7}, {"mma", 0.7},        {"fma", 0.7},
+                                    {"h2d", 0.7},  {"tail", 0.7}, {"occupancy:8", 0.7}};
 static const struct step full[] = {{"idle", 3}, {"copy", 3},    {"read", 3},         {"gemv", 3},
                                    {"mma", 3},  {"fma", 3},     {"occupancy:4", 3},  {"h2d", 3},
                                    {"d2h", 3},  {"duty:25", 3}, {"occupancy:32", 3}, {"duty:75", 3},

@@ -16,12 +16,20 @@
 #include "cmd/start.h"
 #include "collect/collect.h"
 
-/* A load compiles its kernels first. It begins evenly after SETTLE, and runs on a little longer
- * than it is sampled; samples are LATE when they arrive. */
-enum { BEGIN_MS = 30000, SETTLE_MS = 200, LATE_MS = 400, GRACE_MS = 3000, POLL_MS = 20 };
+/* A load compiles its kernels first, and runs evenly after SETTLE and for END longer than it is
+ * sampled; samples are LATE when they arrive. */
+enum {
+    BEGIN_MS = 30000,
+    SETTLE_MS = 200,
+    END_MS = 100,
+    LATE_MS = 350,
+    GRACE_MS = 3000,
+    POLL_MS = 20
+};
 
 struct trial_bench {
     struct live *live;
+    struct event_sink sink; /* takes what live gives */
     unsigned gpu;
     struct collector *by[PROOF_SOURCES]; /* [PROOF_PM]: everything but GPM */
     int64_t from_ns, to_ns;              /* samples outside are left out; to 0 = none is taken */
@@ -116,12 +124,12 @@ enum status trial_bench_open(struct trial_bench **out, const struct request *r, 
     if (!b)
         return fail(err, ERR_NOMEM, 0, "out of memory");
     b->gpu = gpu;
-    struct event_sink sink = {take, b};
+    b->sink = (struct event_sink){take, b};
     enum status st = OK;
     for (int i = 0; !st && i < PROOF_SOURCES; i++)
         st = collector_create(&b->by[i], err);
     if (!st)
-        st = live_open(&b->live, r, &sink, err);
+        st = live_open(&b->live, r, &b->sink, err);
     if (!st)
         st = wait_for_counters(b, err);
     if (st) {
@@ -326,7 +334,7 @@ enum status trial_run(struct trial_bench *b, const char *load, double seconds, s
                       struct error *err)
 {
     struct load_process l = {.proc = PROC_INIT, .text = BUF_INIT};
-    double margin_s = (2 * SETTLE_MS + LATE_MS) * 1e-3;
+    double margin_s = (SETTLE_MS + END_MS) * 1e-3;
     *out = (struct trial){0};
     enum status st = start_load(&l, b, load, seconds + margin_s, err);
     if (!st)

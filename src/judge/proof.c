@@ -68,7 +68,7 @@ static void compare_sources(struct proof *p)
         return;
     }
     snprintf(pm->reason, sizeof pm->reason,
-             "PM sampling read %s and GPM %s during the load %s: one of them is wrong",
+             "is in doubt: PM sampling read %s and GPM %s during the load %s",
              unit_format(text[0], sizeof text[0], unit, pm->value.v, 0),
              unit_format(text[1], sizeof text[1], unit, gpm->value.v, 0), p->load);
     snprintf(gpm->reason, sizeof gpm->reason, "%s", pm->reason);

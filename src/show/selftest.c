@@ -76,16 +76,27 @@ static bool has_number(const struct proof *p)
     return value_has_number(&p->by[PROOF_PM].value) || value_has_number(&p->by[PROOF_GPM].value);
 }
 
+/* In how many loads before did this source fail this metric? */
+static size_t failed_before(const struct show_selftest *t, size_t i, int by)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < i; k++)
+        n +=
+            t->proofs[k].metric == t->proofs[i].metric && t->proofs[k].by[by].verdict == PROOF_FAIL;
+    return n;
+}
+
+/* The first reason of each source and metric: what will be remembered. */
 static void put_failures(struct buf *out, const struct show_selftest *t,
                          const struct show_style *style)
 {
     for (size_t i = 0; i < t->n; i++)
         for (int by = 0; by < PROOF_SOURCES; by++) {
             const struct proof_reading *r = &t->proofs[i].by[by];
-            if (r->verdict != PROOF_FAIL)
+            if (r->verdict != PROOF_FAIL || failed_before(t, i, by))
                 continue;
             char text[PROOF_REASON_SIZE + 80];
-            snprintf(text, sizeof text, "%s by %s: %s", metric_info(t->proofs[i].metric)->key,
+            snprintf(text, sizeof text, "%s by %s %s", metric_info(t->proofs[i].metric)->key,
                      source_name(proof_source(by)), r->reason);
             wrap_words(out, style, "  fail  ", text);
         }
@@ -112,8 +123,10 @@ void show_selftest_text(struct buf *out, const struct show_selftest *t,
     }
     buf_putc(out, '\n');
     put_failures(out, t, style);
-    buf_printf(out, "%s: %zu passed, %zu failed, %zu not read here (--json says why)\n", t->verdict,
-               passed, failed, unread);
+    buf_printf(out, "%s: %zu passed, %zu failed", t->verdict, passed, failed);
+    if (unread)
+        buf_printf(out, ", %zu not read here (--json says why)", unread);
+    buf_putc(out, '\n');
 }
 
 /* ---- JSON ---- */

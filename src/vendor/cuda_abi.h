@@ -51,6 +51,7 @@ enum {
     CUDA_CAPTURE_THREAD_LOCAL = 1,
     CUDA_CAPTURE_RELAXED = 2,
     CUDA_FUNC_MAX_DYNAMIC_SHARED_BYTES = 8, /* for cuFuncSetAttribute */
+    CUDA_FUNC_SHARED_CARVEOUT = 9,          /* percent of what L1 and shared memory have together */
     CUDA_JIT_ERROR_LOG = 5,                 /* options of cuModuleLoadDataEx */
     CUDA_JIT_ERROR_LOG_BYTES = 6,
 };

@@ -63,6 +63,7 @@
     X(INVALID_DEVICE, 101, ERR_NO_GPU)                                                             \
     X(DEVICE_NOT_LICENSED, 102, ERR_PERMISSION)                                                    \
     X(INVALID_IMAGE, 200, ERR_UNSUPPORTED)                                                         \
+    X(INVALID_CONTEXT, 201, ERR_VENDOR)                                                            \
     X(NO_BINARY_FOR_GPU, 209, ERR_UNSUPPORTED)                                                     \
     X(INVALID_PTX, 218, ERR_UNSUPPORTED)                                                           \
     X(JIT_COMPILER_NOT_FOUND, 221, ERR_UNSUPPORTED)                                                \

@@ -8,6 +8,9 @@
 
 /* Not NVIDIA's: the fake libcupti asks whether cuInit was called, as the real one knows it too. */
 int fake_cuda_initialised(void);
+
+/* How many things of the library the program holds: contexts, memory, streams, … */
+int fake_cuda_held(void);
 #pragma GCC visibility pop
 
 #include "script.h"

@@ -44,6 +44,9 @@ static const char *const gpu_keys[] = {
     "sample_bytes",
     "stop_reason",
     "corrupt_newest",
+    "kernel", /* these three: how libcuda works */
+    "copy",
+    "gemv",
     "nvmlDevice*",
     "attribute.*",
     "supported.*",

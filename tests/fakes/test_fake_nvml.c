@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What other tests rely on: the fake NVML and the fake CUDA driver do as their script says. */
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -324,9 +325,16 @@ static void test_cuda_runs_copies(void **state)
     char back[sizeof text] = "";
     CUdeviceptr a = 0, b = 0;
     CUevent e0 = NULL, e1 = NULL;
+    CUcontext context = NULL;
     CUstream stream = NULL;
+    int (*held)(void) = NULL;
+    *(void **)&held = dlsym(cuda.lib.handle, "fake_cuda_held");
+    assert_non_null(held);
     assert_int_equal(cuda.cuMemAlloc_v2(&a, sizeof text), CUDA_ERROR_NOT_INITIALIZED);
     assert_int_equal(cuda.cuInit(0), CUDA_SUCCESS);
+    assert_int_equal(cuda.cuMemAlloc_v2(&a, sizeof text), CUDA_ERROR_INVALID_CONTEXT);
+    assert_int_equal(cuda.cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+    assert_int_equal(cuda.cuCtxSetCurrent(context), CUDA_SUCCESS);
     assert_int_equal(cuda.cuMemAlloc_v2(&a, sizeof text), CUDA_SUCCESS);
     assert_int_equal(cuda.cuMemAlloc_v2(&b, sizeof text), CUDA_SUCCESS);
     assert_int_equal(cuda.cuStreamCreate(&stream, 0), CUDA_SUCCESS);
@@ -342,11 +350,16 @@ static void test_cuda_runs_copies(void **state)
     assert_int_equal(cuda.cuEventElapsedTime(&ms, e0, e1), CUDA_SUCCESS);
     assert_true(ms >= 2);
     assert_string_equal(back, text);
-    cuda.cuMemFree_v2(a);
+    assert_int_equal(held(), 6);
+    assert_int_equal(cuda.cuMemFree_v2(a), CUDA_SUCCESS);
+    assert_true(cuda.cuMemFree_v2(a) != CUDA_SUCCESS);
     cuda.cuMemFree_v2(b);
     cuda.cuEventDestroy_v2(e0);
     cuda.cuEventDestroy_v2(e1);
     cuda.cuStreamDestroy_v2(stream);
+    assert_int_equal(held(), 1);
+    assert_int_equal(cuda.cuDevicePrimaryCtxRelease_v2(0), CUDA_SUCCESS);
+    assert_int_equal(held(), 0);
 }
 
 int main(void)

@@ -92,8 +92,8 @@ static void pm_close(struct source *source)
 
 static enum status start_session(struct pm *p, struct error *err)
 {
-    return pm_session_start(&p->session, &p->cupti, &p->pack, (size_t)p->gpu.ordinal, p->gpu.chip,
-                            p->gpu.availability, p->rate_hz, p->per_decode, err);
+    return pm_session_start(&p->session, &p->cupti, &p->pack, (size_t)p->gpu.cuda.ordinal,
+                            p->gpu.chip, p->gpu.availability, p->rate_hz, p->per_decode, err);
 }
 
 static void set_pace(struct pm *p)
@@ -143,7 +143,7 @@ static enum status pm_open(struct source **out, const struct source_request *req
     p->request = *request;
     p->index = request->gpus[0];
     p->rate_hz = rate;
-    enum status st = pm_cuda_start(&p->cuda, err);
+    enum status st = cuda_start(&p->cuda, NULL, err);
     if (!st)
         st = pm_cupti_load(&p->cupti, request->cupti_dir, &p->from, err);
     if (!st)
@@ -168,10 +168,10 @@ static enum status pm_describe(struct source *source, const struct event_sink *s
     struct pm *p = (struct pm *)source;
     struct event ev = {.kind = EVENT_GPU,
                        .u.gpu = {.gpu = p->index,
-                                 .name = p->gpu.name,
-                                 .uuid = p->gpu.uuid,
+                                 .name = p->gpu.cuda.name,
+                                 .uuid = p->gpu.cuda.uuid,
                                  .chip = p->gpu.chip,
-                                 .pci_bus = p->gpu.pci_bus}};
+                                 .pci_bus = p->gpu.cuda.pci_bus}};
     enum status st = event_push(sink, &ev, err);
     if (!st)
         st = pm_tell_plan(&p->pack, p->index, p->rate_hz, sink, err);
