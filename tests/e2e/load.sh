@@ -66,6 +66,29 @@ script 'attribute.36 = 0'
 run "a memory clock that is not told" 0 read 0.1 --json
 equal "a memory clock that is not told" "$(last '[.gpu.memory_peak, (.expectations[] | select(.metric == "dram_throughput") | .value)]')" '[null,null]'
 
+# The fake's time is exact while its queue is never empty: what was counted, against what it does.
+script 'kernel = 0.02' 'copy = 1e9'
+counts() { equal "$1: counted" "$(last "($2) as \$v | ($3) as \$e | (\$v / \$e - 1 | fabs) < 0.001")" true; } # kind, rate, what the fake does
+run copy 0 copy 0.2 --json
+counts copy '.bytes_read / .seconds' '.buffer_bytes / 0.02'
+run read 0 read 0.2 --json
+counts read '.bytes_read / .seconds' '.buffer_bytes / 0.02'
+run gemv 0 gemv 0.2 --json
+counts gemv .rate '1 / (0.02 * .layers)'
+run h2d 0 h2d 0.2 --json
+counts h2d '.pcie_in / .seconds' 1e9
+run d2h 0 d2h 0.2 --json
+counts d2h '.pcie_out / .seconds' 1e9
+script
+for kind in fma:512:64 mma:64:2048; do # instructions of a warp in a round, operations of each
+    IFS=: read -r kind round each <<<"$kind"
+    run $kind 0 $kind 0.2 --json
+    counts $kind '.instructions / .seconds' "4 * 32 * $round / 2.5e-6" # SMs, warps
+    equal "$kind: operations" "$(last ".operations == $each * .instructions")" true
+done
+run fma 0 fma 0.2 --json
+equal "fma_active" "$(last '(.expectations[0].value - 512 * 32 / 4 / (1.98e9 * 2.5e-6) | fabs) < 0.001')" true
+
 # ---- which GPU ----
 script '[gpu]' 'name = one' '[gpu]' 'name = two'
 run "--gpu 1" 0 tail 0.05 --gpu 1 --json

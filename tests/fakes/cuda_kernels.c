@@ -101,12 +101,21 @@ static void gemv(const struct gpu *gpu, uint16_t *y, const uint16_t *w, const ui
     }
 }
 
+int64_t kernel_ns(const struct gpu *gpu)
+{
+    return (int64_t)(script_number(gpu, "kernel", 0.0025) * 1e9);
+}
+
 int64_t kernel_run(const struct gpu *gpu, const char *name, int64_t begin_ns, void **params)
 {
-    int64_t ns = (int64_t)(script_number(gpu, "kernel", 0.002) * 1e9);
-    if (strcmp(name, "spin") == 0)
+    int64_t ns = kernel_ns(gpu);
+    bool spins = strcmp(name, "spin") == 0;
+    bool computes = strcmp(name, "fma") == 0 || strcmp(name, "mma") == 0;
+    if (spins)
         ns = (int64_t)word(params, 1);
-    if (strcmp(name, "spin") == 0 || strcmp(name, "fma") == 0 || strcmp(name, "mma") == 0)
+    if (computes)
+        ns = ns * half_word(params, 2) / 1000;
+    if (spins || computes)
         note(gpu, pointer(params, 0), begin_ns, ns);
     if (strcmp(name, "weights") == 0)
         weights(pointer(params, 0), word(params, 1));

@@ -408,7 +408,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
     CUresult rc = begin_stream(__func__, stream);
     if (rc == CUDA_SUCCESS)
-        queue(stream, (int64_t)(exec->kernels * script_number(current(), "kernel", 0.002) * 1e9));
+        queue(stream, (int64_t)exec->kernels * kernel_ns(current()));
     return rc;
 }
 
