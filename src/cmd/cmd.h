@@ -32,6 +32,8 @@ enum exit_code {
     X(METRIC, metric, "metric", true, "SMEFF_METRIC", "KEY to add to the set; repeatable")         \
     X(CUPTI, cupti, "cupti", true, "SMEFF_CUPTI", "DIR with libcupti and libnvperf_*")             \
     X(CHIP, chip, "chip", true, "SMEFF_CHIP", "NAME, such as GB202: the counters there")           \
+    X(PROGRESS, progress, "progress", false, "SMEFF_PROGRESS",                                     \
+      "with --json: an event for each batch")                                                      \
     X(QUICK, quick, "quick", false, "SMEFF_QUICK", "fewer loads, for less time")                   \
     X(OUT, out, "out", true, "SMEFF_OUT", "DIR: also keep the evidence there")
 

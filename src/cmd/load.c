@@ -2,6 +2,7 @@
 /* smeff load: a known load on a GPU. This is the process that runs the vendor's code. */
 #include "load/load.h"
 
+#include "base/clock.h"
 #include "base/num.h"
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
@@ -29,6 +30,19 @@ static enum status tell_begin(void *self, const struct load_report *r, struct er
     return st;
 }
 
+/* For who wants the rate of moments: bench/overhead.sh. */
+static enum status tell_progress(void *self, double seconds, uint64_t units, struct error *err)
+{
+    struct buf out = BUF_INIT;
+    (void)self;
+    buf_printf(&out,
+               "{\"event\":\"load_progress\",\"unix_ns\":%lld,\"seconds\":%.6f,\"units\":%llu}\n",
+               (long long)clock_unix_ns(), seconds, (unsigned long long)units);
+    enum status st = output_write(&out, err);
+    buf_fini(&out);
+    return st;
+}
+
 static enum status show(const struct options *o, const struct load_report *r, struct error *err)
 {
     struct buf out = BUF_INIT;
@@ -49,6 +63,8 @@ static int run(const struct options *o, const struct load_request *request)
     struct error err = ERROR_INIT;
     struct load_hooks hooks = {
         .self = (void *)(uintptr_t)o, .stopped = stopped, .begun = tell_begin};
+    if (o->progress)
+        hooks.progress = tell_progress;
     interrupt_catch();
     enum status st = load_run(request, &hooks, &report, &err);
     if (!st)
@@ -69,6 +85,8 @@ static int load(const struct options *o, int argc, char **argv)
     if (argc < 1 || argc > 2)
         return usage_error(&command_load, "a KIND, and SECONDS where %d are not right",
                            SECONDS_DEFAULT);
+    if (o->progress && !o->json)
+        return usage_error(&command_load, "--progress goes with --json");
     if (load_parse(argv[0], &request.choice, &err))
         return usage_error(&command_load, "%s", err.text);
     if (argc == 2 && !num_parse(argv[1], &request.seconds))
@@ -90,6 +108,6 @@ const struct command command_load = {
     LOAD_LIST(X),
 #undef X
     .example = "smeff load gemv 10 --json | jq '.rate // empty'",
-    .options = OPTION(JSON) | OPTION(GPU),
+    .options = OPTION(JSON) | OPTION(GPU) | OPTION(PROGRESS),
     .run = load,
 };

@@ -99,10 +99,11 @@ static json_t *gpu_json(const struct load_gpu *g)
 {
     char capability[24];
     snprintf(capability, sizeof capability, "%u.%u", g->major, g->minor);
-    return json_pack("{s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "index", g->index, "name",
-                     g->name, "uuid", g->uuid, "pci_bus", g->pci_bus, "capability", capability,
-                     "sm_count", count(g->sm_count), "warps_per_sm", count(g->warps_per_sm),
-                     "l2_bytes", count_or_null(g->l2_bytes), "memory_peak", real(g->memory_peak));
+    return json_pack("{s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "index", g->index,
+                     "name", g->name, "uuid", g->uuid, "pci_bus", g->pci_bus, "capability",
+                     capability, "sm_count", count(g->sm_count), "warps_per_sm",
+                     count(g->warps_per_sm), "l2_bytes", count_or_null(g->l2_bytes), "memory_peak",
+                     real(g->memory_peak), "pcie_payload", count_or_null(g->pcie_payload));
 }
 
 static json_t *expectations_json(const struct load_report *r)

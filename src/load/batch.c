@@ -53,6 +53,8 @@ double load_clock_hz(const struct load_clock *c)
 struct queue {
     uint64_t units; /* of a batch */
     uint64_t queued, done;
+    double
+        seconds; /* from the beginning to the end of the newest that is done; for progress only */
     struct load_clock clock;
 };
 
@@ -111,11 +113,28 @@ static enum status queue_batch(struct load *l, const struct load_ops *ops, struc
     return st;
 }
 
+/* The time of each batch is added up: CUDA gives a float, which is coarse after minutes. */
+static enum status tell_progress(struct load *l, struct queue *q, struct error *err)
+{
+    struct load_device *d = &l->device;
+    CUevent before = q->done ? d->ends[slot_of(q->done - 1)] : d->begin;
+    float ms = 0;
+    if (!l->hooks->progress)
+        return OK;
+    enum status st = LOAD_CALL(d, err, cuEventElapsedTime, &ms, before, d->ends[slot_of(q->done)]);
+    if (st)
+        return st;
+    q->seconds += (double)ms * 1e-3;
+    return l->hooks->progress(l->hooks->self, q->seconds, (q->done + 1) * q->units, err);
+}
+
 static enum status finish_batch(struct load *l, struct queue *q, struct error *err)
 {
     struct load_device *d = &l->device;
     unsigned slot = slot_of(q->done);
     enum status st = LOAD_CALL(d, err, cuEventSynchronize, d->ends[slot]);
+    if (!st)
+        st = tell_progress(l, q, err);
     if (st)
         return st;
     load_clock_add(&q->clock, &d->records[slot]);

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "metric/unit.h"
 #include "vendor/cuda_gpu.h"
+#include "vendor/pcie.h"
 
 enum { CAPABILITY_MIN = 75 };
 
@@ -92,6 +93,7 @@ enum status load_device_find(struct load_device *d, const char *library, const c
     str_clean(d->gpu.name, sizeof d->gpu.name, gpu.name, strlen(gpu.name));
     memcpy(d->gpu.uuid, gpu.uuid, sizeof gpu.uuid);
     memcpy(d->gpu.pci_bus, gpu.pci_bus, sizeof gpu.pci_bus);
+    d->gpu.pcie_payload = pcie_max_payload("", gpu.pci_bus);
     st = read_facts(d, err);
     if (!st && d->gpu.major * 10 + d->gpu.minor < CAPABILITY_MIN)
         return fail(err, ERR_UNSUPPORTED, 0,

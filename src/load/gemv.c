@@ -51,11 +51,12 @@ static uint32_t scramble(uint32_t x)
     return x ^ x >> 16;
 }
 
-/* i counts the weights of all layers. */
+/* i counts the weights of all layers. Their mean is 0: with any other the vectors would grow from
+ * layer to layer until they are infinite. */
 static float weight(uint64_t i)
 {
     uint32_t bits = scramble((uint32_t)(i / QUAD_HALVES));
-    return (float)((int)(bits >> (4 * (i % QUAD_HALVES)) & 15) - 8) / 512;
+    return (float)(2 * (int)(bits >> (4 * (i % QUAD_HALVES)) & 15) - 15) / 1024;
 }
 
 /* ±1, ±2: 0x3c00 and 0x4000 are 1 and 2. */

@@ -70,6 +70,7 @@ struct load_gpu {
     unsigned sm_count, warps_per_sm;
     uint64_t l2_bytes;      /* 0 = not known */
     uint64_t shared_per_sm; /* bytes */
+    unsigned pcie_payload;  /* most of one packet, bytes; 0 = not known */
     bool integrated;        /* shares the host's memory: nothing goes over PCIe */
     double memory_peak;     /* bytes per second; NAN = not known */
 };
@@ -97,6 +98,9 @@ struct load_hooks {
     bool (*stopped)(void *self); /* asked often: true ends the load in order */
     /* The load runs steadily from now on (begin_ns). */
     enum status (*begun)(void *self, const struct load_report *report, struct error *err);
+    /* A batch has ended: so many units (gemv: passes) in so many seconds by the GPU's clock, since
+     * the steady part began. Not called for occupancy, duty, tail and idle. */
+    enum status (*progress)(void *self, double seconds, uint64_t units, struct error *err);
 };
 
 struct load_request {

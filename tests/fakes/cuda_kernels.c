@@ -81,7 +81,7 @@ static void weights(uint16_t *to, uint64_t quads)
 {
     uint16_t of_bits[16];
     for (int k = 0; k < 16; k++)
-        of_bits[k] = to_half((k - 8) / 512.0);
+        of_bits[k] = to_half((2 * k - 15) / 1024.0);
     for (uint64_t i = 0; i < quads; i++) {
         uint32_t bits = scramble((uint32_t)i);
         for (unsigned k = 0; k < 8; k++)

@@ -216,7 +216,11 @@ static uint64_t available(struct cupti_pm_object *pm)
     return pm->overflowed && end > pm->kept_end ? pm->kept_end : end;
 }
 
-static struct sample make_sample(const struct cupti_pm_object *pm, uint64_t i, bool newest)
+/* Counters that come late (seen on an H200) lack in the newest sample, and in the first one of an
+ * emptied image. */
+enum lack { LACK_NOTHING, LACK_NEWEST, LACK_FIRST };
+
+static struct sample make_sample(const struct cupti_pm_object *pm, uint64_t i, enum lack lack)
 {
     int64_t t1 = pm->start_ns + (int64_t)i * pm->interval_ns, t0 = t1 - pm->interval_ns;
     if (i == 0) /* covers the set-up time, with nonsense for rates */
@@ -224,7 +228,8 @@ static struct sample make_sample(const struct cupti_pm_object *pm, uint64_t i, b
     struct sample s = {.t0_ns = (uint64_t)t0, .t1_ns = (uint64_t)t1};
     for (unsigned k = 0; k < pm->n; k++) {
         const char *base = strstr(pm->names[k], "sm__");
-        bool corrupt = newest && base && script_holds(pm->gpu, "corrupt_newest");
+        bool corrupt = base && ((lack == LACK_NEWEST && script_holds(pm->gpu, "corrupt_newest")) ||
+                                (lack == LACK_FIRST && script_holds(pm->gpu, "corrupt_first")));
         double factor = i == 0 ? 1e-10 : corrupt ? 0.03 : 1;
         s.values[k] = factor * wave_mean(&metric_find(pm->gpu, pm->names[k])->wave, t0, t1);
     }
@@ -245,8 +250,10 @@ CUptiResult cuptiPmSamplingDecodeData(struct cupti_pm_decode *p)
         return CUPTI_ERROR_INVALID_PARAMETER;
     uint64_t end = available(pm);
     p->decodeStopReason = CUPTI_DECODE_STOP_END_OF_RECORDS;
-    for (; pm->decoded < end; pm->decoded++) {
-        struct sample s = make_sample(pm, pm->decoded, pm->decoded + 1 == end);
+    bool emptied = head.count == 0 && pm->decoded > 0;
+    for (; pm->decoded < end; pm->decoded++, emptied = false) {
+        enum lack lack = emptied ? LACK_FIRST : pm->decoded + 1 == end ? LACK_NEWEST : LACK_NOTHING;
+        struct sample s = make_sample(pm, pm->decoded, lack);
         if (!counter_append(p->pCounterDataImage, &s)) {
             p->decodeStopReason = CUPTI_DECODE_STOP_IMAGE_FULL;
             break;

@@ -43,6 +43,7 @@ static const char *const gpu_keys[] = {
     "lag",
     "sample_bytes",
     "stop_reason",
+    "corrupt_first",
     "corrupt_newest",
     "kernel", /* these three: how libcuda works */
     "copy",

@@ -205,12 +205,22 @@ static void memory_and_links(void **state)
     did(LOAD_H2D, 0);
     report.done.pcie_in = 100000000000;
     load_expect(&report);
-    assert_int_equal(report.n_expectations, 1);
-    expects(0, METRIC_PCIE_RX, LOAD_EQUAL, 5e10, 0.15e10);
+    assert_int_equal(report.n_expectations, 2);
+    expects(0, METRIC_PCIE_RX, LOAD_AT_LEAST, 5e10, 0.15e10);
+    expects(1, METRIC_PCIE_RX, LOAD_AT_MOST, 5.9375e10, 0); /* 12 bytes for each 64 */
+    report.gpu.pcie_payload = 256;
+    load_expect(&report);
+    expects(0, METRIC_PCIE_RX, LOAD_AT_LEAST, 5.234375e10, 0.03 * 5.234375e10);
     did(LOAD_D2H, 0);
+    report.gpu.pcie_payload = 256;
     report.done.pcie_out = 40000000000;
     load_expect(&report);
-    expects(0, METRIC_PCIE_TX, LOAD_EQUAL, 2e10, 0.06e10);
+    assert_int_equal(report.n_expectations, 1);
+    expects(0, METRIC_PCIE_TX, LOAD_EQUAL, 2.125e10, 0.03 * 2.125e10);
+    report.gpu.pcie_payload = 0;
+    load_expect(&report);
+    expects(0, METRIC_PCIE_TX, LOAD_AT_LEAST, 2e10, 0.06e10);
+    expects(1, METRIC_PCIE_TX, LOAD_AT_MOST, 2.5e10, 0);
     report.gpu.integrated = true;
     load_expect(&report);
     has_no_number(0, METRIC_PCIE_TX, "shares the host's memory");

@@ -142,6 +142,7 @@ static void the_core_set(void **state)
     left_out(METRIC_DRAM_THROUGHPUT, "not in the core set (--set wide, or --metric, adds it)");
     left_out(METRIC_SM_THROUGHPUT, "costly: taken only when asked for (--metric)");
     assert_false(pack.heavy);
+    assert_false(pack.late);
 }
 
 static void the_wide_set_has_all_but_the_costly(void **state)
@@ -154,6 +155,7 @@ static void the_wide_set_has_all_but_the_costly(void **state)
     left_out(METRIC_SM_THROUGHPUT, "costly: taken only when asked for (--metric)");
     left_out(METRIC_L2_HIT, "costly: taken only when asked for (--metric)");
     assert_false(pack.heavy);
+    assert_true(pack.late);
     size_t wide = pack.n_names;
     pm_pack_fini(&pack);
     build_core("GH100");
@@ -168,6 +170,7 @@ static void a_costly_one_that_is_asked_for(void **state)
     is_sound();
     taken(METRIC_SM_THROUGHPUT, "TriageCompute.sm__throughput" PEAK);
     assert_true(pack.heavy);
+    assert_true(pack.late);
     left_out(METRIC_L2_HIT, "costly: taken only when asked for (--metric)");
 }
 

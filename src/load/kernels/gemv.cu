@@ -4,7 +4,7 @@
 
 enum { ROWS = 2, UNROLL = 4, LANES = 32, HALVES = 8 /* in a quad */ };
 
-/* Weights are k/512 with k = -8 … 7, exact in 16 bits; the host computes the same in load/gemv.c.
+/* Weights are k/1024 with odd k = -15 … 15, exact in 16 bits; the host computes the same in load/gemv.c.
  * A pair of 4 bits becomes a pair of halves. */
 DEVICE u32 half_bits(float v)
 {
@@ -15,8 +15,8 @@ DEVICE u32 half_bits(float v)
 
 DEVICE u32 pair(u32 bits)
 {
-    float low = (float)((int)(bits & 15) - 8) * (1.0f / 512);
-    float high = (float)((int)(bits >> 4 & 15) - 8) * (1.0f / 512);
+    float low = (float)(2 * (int)(bits & 15) - 15) * (1.0f / 1024);
+    float high = (float)(2 * (int)(bits >> 4 & 15) - 15) * (1.0f / 1024);
     return half_bits(low) | half_bits(high) << 16;
 }
 

@@ -23,6 +23,7 @@ struct pm_pack {
     size_t pick_of[METRIC_COUNT];    /* names[i] is that of picks[pick_of[i]] */
     size_t n_names;
     bool heavy;      /* holds a counter of the costly class */
+    bool late;       /* some counters of a sample can come later than others */
     uint8_t *config; /* the configuration image; CUPTI keeps pointers into it */
     size_t config_size;
 };

@@ -113,11 +113,11 @@ static int64_t within(int64_t v, int64_t low, int64_t high)
 
 /* How long until a decode will find its samples. Reckoned from the newest one, so that it cannot
  * drift; before there is one, a sample's length. A newest sample that lies in the future or long
- * ago (a clock was set, nothing comes any more) says nothing. With a heavy set the newest that was
- * given out has one behind it. */
+ * ago (a clock was set, nothing comes any more) says nothing. Where a sample is held back the
+ * newest that was given out has one behind it. */
 static int64_t decode_wait_ns(const struct pm *p)
 {
-    int64_t batch_ns = (p->per_decode + (p->pack.heavy ? 1 : 0)) * p->step_ns;
+    int64_t batch_ns = (p->per_decode + (p->pack.late ? 1 : 0)) * p->step_ns;
     int64_t wait_ns = p->step_ns;
     if (p->session.last_end_ns) {
         int64_t age_ns = clock_unix_ns() - p->session.last_end_ns;

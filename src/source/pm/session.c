@@ -13,8 +13,9 @@ enum { BUFFER_SLOW = 32 << 20, BUFFER_FAST = 128 << 20, BUFFER_HEAVY = 256 << 20
  * fit comes with the next one. */
 enum { DECODES_KEPT = 4 };
 
-/* Each time the image of a heavy set is emptied two samples are lost: make it rare. */
-enum { HEAVY_SAMPLES = 400 };
+/* Where counters can come late, two samples are lost each time the image is emptied: make it rare.
+ */
+enum { LATE_SAMPLES = 1000 };
 
 /* The cycle trigger counts SYS clock cycles; their rate is not known beforehand. Samples carry
  * their own times, so a wrong guess costs evenness only. */
@@ -114,7 +115,7 @@ enum status pm_session_start(struct pm_session *s, const struct cupti_api *cupti
                              uint32_t samples_per_decode, struct error *err)
 {
     *s = (struct pm_session){.cupti = cupti, .pack = pack, .device = device};
-    s->capacity = DECODES_KEPT * samples_per_decode + (pack->heavy ? HEAVY_SAMPLES : 8);
+    s->capacity = DECODES_KEPT * samples_per_decode + (pack->late ? LATE_SAMPLES : 8);
     enum status st = make_host(s, chip, availability, err);
     if (!st)
         st = configure(s, chip, rate_hz, err);
@@ -191,7 +192,7 @@ static void empty_image(struct pm_session *s)
 {
     memcpy(s->image, s->pristine, s->image_size);
     s->next = 0;
-    s->skip_first |= s->pack->heavy;
+    s->skip_first |= s->pack->late;
 }
 
 static enum status give_out(struct pm_session *s, const struct pm_sample_sink *sink, size_t *given,
@@ -203,7 +204,7 @@ static enum status give_out(struct pm_session *s, const struct pm_sample_sink *s
     CUptiResult rc = s->cupti->cuptiPmSamplingGetCounterDataInfo(&info);
     if (rc)
         return cupti_fail(err, "cuptiPmSamplingGetCounterDataInfo", rc);
-    size_t held = s->pack->heavy ? 1 : 0, completed = info.numCompletedSamples;
+    size_t held = s->pack->late ? 1 : 0, completed = info.numCompletedSamples;
     enum status st = OK;
     for (*given = 0; !st && s->next + held < completed; s->next++, ++*given)
         st = give_one(s, s->next, sink, err);

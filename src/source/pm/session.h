@@ -43,10 +43,10 @@ enum status pm_session_start(struct pm_session *s, const struct cupti_api *cupti
                              uint32_t samples_per_decode, struct error *err);
 
 /* Decodes what has arrived and gives it out, oldest first; the first sample after a start, and
- * samples that do not lie after the one before, are dropped. With a heavy set the newest sample is
- * held back until the next decode, since its SM counters are not all in yet. *overflow: the
- * hardware buffer ran full; what was decoded was given out, and the session must be stopped and
- * started again. */
+ * samples that do not lie after the one before, are dropped. Where counters can come late
+ * (pack->late) the newest sample is held back until the next decode, and the first one of an
+ * emptied image dropped. *overflow: the hardware buffer ran full; what was decoded was given out,
+ * and the session must be stopped and started again. */
 enum status pm_session_decode(struct pm_session *s, const struct pm_sample_sink *sink,
                               bool *overflow, struct error *err);
 
