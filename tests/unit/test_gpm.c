@@ -256,7 +256,8 @@ static void test_interval_has_a_floor(void **state)
             int64_t length = s->t1_ns[i] - s->t0_ns[i];
             assert_true(length >= INT64_C(119900000) && length < INT64_C(900000000));
             assert_true(i == 0 || s->t0_ns[i] == s->t1_ns[i - 1]); /* no gap */
-            assert_near(s->values[METRIC_PCIE_TX][i], 9.216e6, 1); /* not the 0 of a short interval */
+            assert_near(s->values[METRIC_PCIE_TX][i], 9.216e6,
+                        1); /* not the 0 of a short interval */
         }
         assert_near((double)s->t1_ns[4], (double)clock_unix_ns(), 1e9);
     }
