@@ -32,7 +32,9 @@ enum exit_code {
     X(METRIC, metric, "metric", true, "SMEFF_METRIC", "KEY to add to the set; repeatable")         \
     X(CUPTI, cupti, "cupti", true, "SMEFF_CUPTI", "DIR with libcupti and libnvperf_*")             \
     X(CHIP, chip, "chip", true, "SMEFF_CHIP", "NAME, such as GB202: the counters there")           \
-    X(OUT, out, "out", true, "SMEFF_OUT", "DIR: also keep the evidence there")
+    X(OUT, out, "out", true, "SMEFF_OUT", "DIR: also keep the evidence there")                     \
+    X(SERVER, server, "server", true, "SMEFF_SERVER", "URL of an inference server; repeatable")    \
+    X(TOKEN_FILE, token_file, "token-file", true, "SMEFF_TOKEN_FILE", "FILE with the servers' key")
 
 struct options {
 #define X(bit, field, name, has_value, env, help) const char *field;
@@ -65,7 +67,7 @@ extern const struct command *const commands[];
 const struct command *command_find(const char *name);
 
 extern const struct command command_analyze, command_chip, command_doctor, command_measure,
-    command_metrics, command_sampler, command_stream;
+    command_metrics, command_sampler, command_servers, command_stream;
 
 /* The exit code that a status means, 0 for OK. */
 enum exit_code exit_code_of(enum status status);
