@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "llm/fetch.h"
 
-#include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +8,12 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "llm/curl_api.h"
 #include "llm/http_reason.h"
 #include "llm/slice.h"
+
+/* Set before the first fetcher is made. */
+static const struct curl_api *api;
 
 struct transfer {
     CURL *easy;
@@ -81,15 +84,15 @@ static void transfer_destroy(struct transfer *t)
 {
     if (!t)
         return;
-    curl_easy_cleanup(t->easy);
-    curl_slist_free_all(t->headers);
+    api->curl_easy_cleanup(t->easy);
+    api->curl_slist_free_all(t->headers);
     buf_fini(&t->body);
     free(t);
 }
 
 static bool add_header(struct transfer *t, const char *line)
 {
-    struct curl_slist *longer = curl_slist_append(t->headers, line);
+    struct curl_slist *longer = api->curl_slist_append(t->headers, line);
     t->headers = longer ? longer : t->headers;
     return longer;
 }
@@ -112,9 +115,9 @@ static bool set_headers(struct transfer *t, const char *token)
 static bool set_protocols(CURL *e)
 {
 #if LIBCURL_VERSION_NUM >= 0x075500
-    return curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK;
+    return api->curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK;
 #else
-    return curl_easy_setopt(e, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS)) ==
+    return api->curl_easy_setopt(e, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS)) ==
            CURLE_OK;
 #endif
 }
@@ -122,21 +125,21 @@ static bool set_protocols(CURL *e)
 static bool set_options(struct transfer *t)
 {
     CURL *e = t->easy;
-    return curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L) == CURLE_OK && set_protocols(e) &&
-           curl_easy_setopt(e, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK &&
-           curl_easy_setopt(e, CURLOPT_USERAGENT, "smeff/" SMEFF_VERSION) == CURLE_OK &&
-           curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)FETCH_DEADLINE_MS) == CURLE_OK &&
-           curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
-           curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, take_body) == CURLE_OK &&
-           curl_easy_setopt(e, CURLOPT_WRITEDATA, t) == CURLE_OK &&
-           curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, take_header) == CURLE_OK &&
-           curl_easy_setopt(e, CURLOPT_HEADERDATA, t) == CURLE_OK &&
-           curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t->error) == CURLE_OK &&
-           curl_easy_setopt(e, CURLOPT_PRIVATE, t) == CURLE_OK &&
+    return api->curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L) == CURLE_OK && set_protocols(e) &&
+           api->curl_easy_setopt(e, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK &&
+           api->curl_easy_setopt(e, CURLOPT_USERAGENT, "smeff/" SMEFF_VERSION) == CURLE_OK &&
+           api->curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)FETCH_DEADLINE_MS) == CURLE_OK &&
+           api->curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
+           api->curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, take_body) == CURLE_OK &&
+           api->curl_easy_setopt(e, CURLOPT_WRITEDATA, t) == CURLE_OK &&
+           api->curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, take_header) == CURLE_OK &&
+           api->curl_easy_setopt(e, CURLOPT_HEADERDATA, t) == CURLE_OK &&
+           api->curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t->error) == CURLE_OK &&
+           api->curl_easy_setopt(e, CURLOPT_PRIVATE, t) == CURLE_OK &&
            /* a proxy of the environment has no business between us and this machine */
-           (!t->target.is_loopback || curl_easy_setopt(e, CURLOPT_NOPROXY, "*") == CURLE_OK) &&
+           (!t->target.is_loopback || api->curl_easy_setopt(e, CURLOPT_NOPROXY, "*") == CURLE_OK) &&
            (!*t->target.unix_socket ||
-            curl_easy_setopt(e, CURLOPT_UNIX_SOCKET_PATH, t->target.unix_socket) == CURLE_OK);
+            api->curl_easy_setopt(e, CURLOPT_UNIX_SOCKET_PATH, t->target.unix_socket) == CURLE_OK);
 }
 
 static struct transfer *transfer_create(const struct target *target, const char *token)
@@ -147,7 +150,7 @@ static struct transfer *transfer_create(const struct target *target, const char 
     t->target = *target;
     t->result.state = VALUE_WARMING;
     snprintf(t->result.reason, sizeof t->result.reason, "not asked yet");
-    t->easy = curl_easy_init();
+    t->easy = api->curl_easy_init();
     if (!t->easy || !set_headers(t, token) || !set_options(t)) {
         transfer_destroy(t);
         return NULL;
@@ -166,7 +169,7 @@ static void conclude(struct transfer *t, enum value_state state, const char *rea
 static void conclude_error(struct transfer *t, CURLcode code)
 {
     char text[2 * CURL_ERROR_SIZE];
-    const char *detail = *t->error ? t->error : curl_easy_strerror(code);
+    const char *detail = *t->error ? t->error : api->curl_easy_strerror(code);
     switch (code) {
     case CURLE_OPERATION_TIMEDOUT:
         snprintf(text, sizeof text,
@@ -199,8 +202,8 @@ static bool redirect(struct transfer *t, long status)
 {
     char *url = NULL;
     struct target next;
-    if (status < 300 || status >= 400 || curl_easy_getinfo(t->easy, CURLINFO_REDIRECT_URL, &url) ||
-        !url)
+    if (status < 300 || status >= 400 ||
+        api->curl_easy_getinfo(t->easy, CURLINFO_REDIRECT_URL, &url) || !url)
         return false;
     if (target_parse(url, &next, NULL)) {
         conclude(t, VALUE_FAILED, "redirects to what is no web address");
@@ -226,16 +229,16 @@ static bool start(struct fetcher *f, struct transfer *t)
     t->error[0] = '\0';
     t->answered_ns = 0;
     long left = FETCH_DEADLINE_MS - (long)((clock_monotonic_ns() - t->began_ns) / 1000000);
-    return curl_easy_setopt(t->easy, CURLOPT_TIMEOUT_MS, left > 1 ? left : 1L) == CURLE_OK &&
-           curl_easy_setopt(t->easy, CURLOPT_URL, t->target.url) == CURLE_OK &&
-           curl_multi_add_handle(f->multi, t->easy) == CURLM_OK;
+    return api->curl_easy_setopt(t->easy, CURLOPT_TIMEOUT_MS, left > 1 ? left : 1L) == CURLE_OK &&
+           api->curl_easy_setopt(t->easy, CURLOPT_URL, t->target.url) == CURLE_OK &&
+           api->curl_multi_add_handle(f->multi, t->easy) == CURLM_OK;
 }
 
 static void finish(struct fetcher *f, struct transfer *t, CURLcode code)
 {
     long status = 0;
-    curl_multi_remove_handle(f->multi, t->easy);
-    curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+    api->curl_multi_remove_handle(f->multi, t->easy);
+    api->curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
     t->result.status = (int)status;
     t->result.mono_ns = t->answered_ns;
     t->result.seconds = (double)(clock_monotonic_ns() - t->began_ns) * 1e-9;
@@ -261,10 +264,11 @@ static void finish(struct fetcher *f, struct transfer *t, CURLcode code)
 
 enum status fetcher_create(struct fetcher **out, struct error *err)
 {
-    struct fetcher *f = calloc(1, sizeof *f);
+    enum status st = curl_api_get(&api, err);
+    struct fetcher *f = st ? NULL : calloc(1, sizeof *f);
     if (!f)
-        return fail(err, ERR_NOMEM, 0, "out of memory");
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || !(f->multi = curl_multi_init())) {
+        return st ? st : fail(err, ERR_NOMEM, 0, "out of memory");
+    if (!(f->multi = api->curl_multi_init())) {
         free(f);
         return fail(err, ERR_IO, 0, "libcurl cannot be used");
     }
@@ -278,11 +282,10 @@ void fetcher_destroy(struct fetcher *f)
         return;
     for (size_t i = 0; i < f->n; i++) {
         if (f->list[i]->busy)
-            curl_multi_remove_handle(f->multi, f->list[i]->easy);
+            api->curl_multi_remove_handle(f->multi, f->list[i]->easy);
         transfer_destroy(f->list[i]);
     }
-    curl_multi_cleanup(f->multi);
-    curl_global_cleanup();
+    api->curl_multi_cleanup(f->multi);
     free(f->list);
     free(f);
 }
@@ -322,17 +325,17 @@ enum status fetcher_begin(struct fetcher *f, size_t index, struct error *err)
 size_t fetcher_step(struct fetcher *f, int timeout_ms)
 {
     int running = 0, waiting = 0;
-    curl_multi_perform(f->multi, &running);
+    api->curl_multi_perform(f->multi, &running);
     if (running && timeout_ms > 0) {
-        curl_multi_poll(f->multi, NULL, 0, timeout_ms, NULL);
-        curl_multi_perform(f->multi, &running);
+        api->curl_multi_poll(f->multi, NULL, 0, timeout_ms, NULL);
+        api->curl_multi_perform(f->multi, &running);
     }
-    for (CURLMsg *m; (m = curl_multi_info_read(f->multi, &waiting));) {
+    for (CURLMsg *m; (m = api->curl_multi_info_read(f->multi, &waiting));) {
         char *self = NULL;
         CURLcode code = m->data.result;
         if (m->msg != CURLMSG_DONE)
             continue;
-        curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &self);
+        api->curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &self);
         finish(f, (struct transfer *)(void *)self, code);
     }
     size_t busy = 0;

@@ -2,11 +2,11 @@
 #include "llm/target.h"
 
 #include <arpa/inet.h>
-#include <curl/curl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "llm/curl_api.h"
 
 static const char default_path[] = "/metrics";
 
@@ -15,32 +15,33 @@ struct parts {
     char *scheme, *host, *port, *path, *query;
 };
 
-static void parts_fini(struct parts *p)
+static void parts_fini(const struct curl_api *api, struct parts *p)
 {
-    curl_free(p->scheme);
-    curl_free(p->host);
-    curl_free(p->port);
-    curl_free(p->path);
-    curl_free(p->query);
+    api->curl_free(p->scheme);
+    api->curl_free(p->host);
+    api->curl_free(p->port);
+    api->curl_free(p->path);
+    api->curl_free(p->query);
     *p = (struct parts){0};
 }
 
-static enum status parts_get(CURLU *u, struct parts *p, struct error *err)
+static enum status parts_get(const struct curl_api *api, CURLU *u, struct parts *p,
+                             struct error *err)
 {
     char *user = NULL, *password = NULL;
-    curl_url_get(u, CURLUPART_USER, &user, 0);
-    curl_url_get(u, CURLUPART_PASSWORD, &password, 0);
+    api->curl_url_get(u, CURLUPART_USER, &user, 0);
+    api->curl_url_get(u, CURLUPART_PASSWORD, &password, 0);
     bool has_secret = user || password;
-    curl_free(user);
-    curl_free(password);
+    api->curl_free(user);
+    api->curl_free(password);
     if (has_secret) /* and the URL is not repeated */
         return fail(err, ERR_USAGE, 0, "a URL must not have a user or a password");
-    if (curl_url_get(u, CURLUPART_SCHEME, &p->scheme, 0) ||
-        curl_url_get(u, CURLUPART_HOST, &p->host, 0) ||
-        curl_url_get(u, CURLUPART_PORT, &p->port, CURLU_DEFAULT_PORT) ||
-        curl_url_get(u, CURLUPART_PATH, &p->path, 0))
+    if (api->curl_url_get(u, CURLUPART_SCHEME, &p->scheme, 0) ||
+        api->curl_url_get(u, CURLUPART_HOST, &p->host, 0) ||
+        api->curl_url_get(u, CURLUPART_PORT, &p->port, CURLU_DEFAULT_PORT) ||
+        api->curl_url_get(u, CURLUPART_PATH, &p->path, 0))
         return fail(err, ERR_USAGE, 0, "not a URL of a server");
-    curl_url_get(u, CURLUPART_QUERY, &p->query, 0);
+    api->curl_url_get(u, CURLUPART_QUERY, &p->query, 0);
     if (strcmp(p->scheme, "http") != 0 && strcmp(p->scheme, "https") != 0)
         return fail(err, ERR_USAGE, 0, "%s: only http, https and unix: are known", p->scheme);
     return OK;
@@ -81,18 +82,19 @@ static enum status fill(struct target *t, const struct parts *p, struct error *e
 static enum status parse_url(const char *text, struct target *t, struct error *err)
 {
     struct parts p = {0};
-    CURLU *u = curl_url();
-    enum status st = OK;
+    const struct curl_api *api = NULL;
+    enum status st = curl_api_get(&api, err);
+    CURLU *u = st ? NULL : api->curl_url();
     if (!u)
-        return fail(err, ERR_NOMEM, 0, "out of memory");
-    if (curl_url_set(u, CURLUPART_URL, text, CURLU_DEFAULT_SCHEME | CURLU_NON_SUPPORT_SCHEME))
+        return st ? st : fail(err, ERR_NOMEM, 0, "out of memory");
+    if (api->curl_url_set(u, CURLUPART_URL, text, CURLU_DEFAULT_SCHEME | CURLU_NON_SUPPORT_SCHEME))
         st = fail(err, ERR_USAGE, 0, "not a URL of a server");
     if (!st)
-        st = parts_get(u, &p, err);
+        st = parts_get(api, u, &p, err);
     if (!st)
         st = fill(t, &p, err);
-    parts_fini(&p);
-    curl_url_cleanup(u);
+    parts_fini(api, &p);
+    api->curl_url_cleanup(u);
     return st;
 }
 
