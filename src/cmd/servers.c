@@ -11,6 +11,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/output.h"
 #include "cmd/token.h"
+#include "llm/discover.h"
 
 /* Between the two scrapes; a server that prints its counters once a second moves in it. */
 static const int64_t window_ns = INT64_C(1500000000);
@@ -39,6 +40,23 @@ static enum status add_list(struct watch *w, const char *list, const char *token
         url[n] = '\0';
         st = n ? add_named(w, url, token, err) : OK;
         p += n + (p[n] == ',');
+    }
+    return st;
+}
+
+/* Servers of this machine, by loopback; they never get the key. */
+static enum status add_found(struct watch *w, struct error *err)
+{
+    int pids[DISCOVER_MAX];
+    struct discover_place places[DISCOVER_MAX];
+    size_t n = discover_gpu_holders("", pids, DISCOVER_MAX);
+    enum status st = OK;
+    n = discover_places("", pids, n, places, DISCOVER_MAX);
+    for (size_t i = 0; i < n && !st; i++) {
+        struct watch_place place = {.pid = places[i].pid};
+        st = target_parse(places[i].url, &place.target, err);
+        if (!st)
+            st = watch_add(w, &place, err);
     }
     return st;
 }
@@ -77,7 +95,7 @@ static enum status show(const struct watch *w, const struct options *o, enum exi
             *code =
                 list[n].state == VALUE_NO_PERMISSION ? EXIT_CODE_NO_PERMISSION : EXIT_CODE_FAILURE;
         /* What answers at a usual port and is no inference server is nobody's business. */
-        n += list[n].is_named || list[n].is_known;
+        n += list[n].is_named || list[n].is_known || (list[n].pid && !list[n].is_absent);
     }
     if (o->json)
         st = servers_json(&out, list, n, clock_unix_ns(), err);
@@ -118,9 +136,10 @@ static int servers(const struct options *o, int argc, char **argv)
         st = watch_create(&w, &err);
     if (!st)
         st = add_list(w, o->server, token, &err);
-    for (int i = 0; i < argc && !st; i++) {
+    for (int i = 0; i < argc && !st; i++)
         st = add_named(w, argv[i], token, &err);
-    }
+    if (!st && watch_count(w) == 0)
+        st = add_found(w, &err);
     explicit_bzero(token, sizeof token);
     int code = EXIT_CODE_OK;
     if (st == ERR_USAGE) {
@@ -144,7 +163,8 @@ const struct command command_servers = {
         "series that it comes from: vLLM, SGLang, llama.cpp, TensorRT-LLM, TGI, Triton,\n"
         "LMDeploy, Dynamo.\n\n"
         "URL is http(s)://HOST:PORT[/PATH], HOST:PORT, or unix:/SOCKET; the path is /metrics when\n"
-        "none is given.\n\n"
+        "none is given. Without URL: processes that hold a GPU and listen on this machine, and\n"
+        "whoever listens at the usual ports; these are asked by loopback alone.\n\n"
         "A key is read from the first line of --token-file, else from SMEFF_TOKEN, and only sent\n"
         "to servers that are named. Exit code: 0, or 4 when a server wants a key, or 1 when a\n"
         "named one shows no metrics.",

@@ -67,7 +67,7 @@ static void show_server(struct buf *out, const struct watch_view *v, const struc
 {
     char text[TEXT_SIZE + TARGET_URL_SIZE];
     int d = v->signals.dialect;
-    snprintf(text, sizeof text, "%s  %s%s%s%s%s", v->target->shown,
+    snprintf(text, sizeof text, "%s%s%s%s%s%s%s", v->target->shown, d == DIALECT_NONE ? "" : "  ",
              d == DIALECT_NONE ? "" : dialect_get((enum dialect_id)d)->title,
              v->is_router ? ", a router in front of other servers" : "", *v->model ? ", " : "",
              v->model, v->models > 1 ? " and more" : "");

@@ -192,7 +192,7 @@ enum status exposition_parse(struct slice body,
                              bool (*see)(void *self, const struct exposition_sample *sample),
                              void *self, struct error *err)
 {
-    const char *p = body.s, *end = body.s + body.n;
+    const char *p = body.s, *end = body.n ? body.s + body.n : body.s;
     bool ended = false; /* "# EOF" was there */
     for (size_t line = 1; p < end; line++) {
         const char *newline = memchr(p, '\n', (size_t)(end - p));
@@ -221,6 +221,8 @@ enum status exposition_parse(struct slice body,
 
 bool labels_next(struct slice *labels, struct exposition_label *out)
 {
+    if (labels->n == 0)
+        return false;
     struct cursor c = {labels->s, labels->s + labels->n, NULL};
     do {
         skip_blanks(&c);
@@ -244,6 +246,8 @@ bool labels_find(struct slice labels, const char *name, struct slice *value)
 
 const char *exposition_what_else(struct slice body)
 {
+    if (body.n == 0)
+        return "empty";
     struct cursor c = {body.s, body.s + body.n, NULL};
     while (c.p < c.end && (is(*c.p, BLANK) || *c.p == '\n'))
         c.p++;

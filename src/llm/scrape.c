@@ -132,6 +132,19 @@ static bool add(struct taking *t, const struct point *p)
     return true;
 }
 
+/* The name as the body has it; of a histogram that of the family. */
+static void keep_name(struct scrape *s, const struct meaning *m, unsigned series, struct slice name)
+{
+    static const size_t suffix[] = {[PART_SUM] = sizeof "_sum" - 1,
+                                    [PART_COUNT] = sizeof "_count" - 1,
+                                    [PART_BUCKET] = sizeof "_bucket" - 1,
+                                    [PART_CREATED] = sizeof "_created" - 1,
+                                    [PART_VALUE] = 0};
+    char *dst = s->names[m->dialect][series];
+    if (!*dst || (m->part == PART_VALUE && name.n != strlen(dst)))
+        str_clean(dst, SCRAPE_NAME_SIZE, name.s, name.n - suffix[m->part]);
+}
+
 static bool see(void *self, const struct exposition_sample *sample)
 {
     struct taking *t = self;
@@ -153,9 +166,7 @@ static bool see(void *self, const struct exposition_sample *sample)
         if (!is_selected(&d->series[m->series[i]], sample->labels) ||
             !read_labels(s, sample, m->part, &p))
             continue;
-        char *name = s->names[m->dialect][m->series[i]];
-        if (!*name)
-            str_clean(name, SCRAPE_NAME_SIZE, sample->name.s, sample->name.n);
+        keep_name(s, m, m->series[i], sample->name);
         if (!add(t, &p))
             return false;
     }

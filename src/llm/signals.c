@@ -10,6 +10,8 @@ static const double digits_error_max = 0.05;
 /* Below this a running request may well be in its prefill, with nothing to count. */
 static const double stale_seconds = 5;
 
+static const char not_shown[] = "the server does not show it";
+
 /* One way being tried. */
 struct attempt {
     const struct window *w;
@@ -54,7 +56,7 @@ static bool is_number(struct attempt *t, struct amount r)
     case AMOUNT_NUMBER:
         return true;
     case AMOUNT_ABSENT:
-        put_state(t, VALUE_UNSUPPORTED, "the server does not show it");
+        put_state(t, VALUE_UNSUPPORTED, not_shown);
         break;
     case AMOUNT_FIRST:
         put_state(t, VALUE_WARMING, "needs a second scrape");
@@ -300,22 +302,25 @@ static void try(struct attempt *t)
 static void check_range(struct attempt *t)
 {
     const struct value *v = &t->out->value;
+    if (value_has_number(v) && !isfinite(v->v))
+        put_state(t, VALUE_FAILED, "the server shows numbers that are too large");
     if (metric_info(t->way->metric)->unit == UNIT_RATIO && v->state == VALUE_OK && v->v > 1)
         doubt(t, VALUE_SUSPECT, "above 100 %");
 }
 
 /* Appends the name of a series as the body has it, with what selects its samples. */
-static void name_series(const struct attempt *t, unsigned which, const char *between)
+static void name_series(const struct attempt *t, unsigned which, const char *between,
+                        const char *part)
 {
     const struct dialect_series *s = &dialect_get((enum dialect_id)t->dialect)->series[which];
     const char *name = t->w->now->names[t->dialect][which];
     char *dst = t->out->series;
     size_t used = strlen(dst);
     if (s->label)
-        snprintf(dst + used, SIGNAL_SERIES_SIZE - used, "%s%s{%s=\"%s\"}", between, name, s->label,
-                 s->value);
+        snprintf(dst + used, SIGNAL_SERIES_SIZE - used, "%s%s%s{%s=\"%s\"}", between, name, part,
+                 s->label, s->value);
     else
-        snprintf(dst + used, SIGNAL_SERIES_SIZE - used, "%s%s", between, name);
+        snprintf(dst + used, SIGNAL_SERIES_SIZE - used, "%s%s%s", between, name, part);
 }
 
 static void name_all(const struct attempt *t)
@@ -324,19 +329,20 @@ static void name_all(const struct attempt *t)
     t->out->series[0] = '\0';
     if (way->kind == WAY_NONE)
         return;
-    name_series(t, way->a, "");
+    bool is_sum = way->kind == WAY_RATE_SUM || way->kind == WAY_MEAN_TOKEN;
+    name_series(t, way->a, "", is_sum ? "_sum" : "");
     if (way->kind == WAY_LEVEL_SHARE || way->kind == WAY_RATIO)
-        name_series(t, way->b, " / ");
+        name_series(t, way->b, " / ", "");
     else if (way->kind == WAY_LEVEL_RATE || way->kind == WAY_RATE_WORK)
-        name_series(t, way->b, " * ");
+        name_series(t, way->b, " * ", "");
     else if (way->kind == WAY_SHARE)
-        name_series(t, way->b, " / (same + ");
+        name_series(t, way->b, " / (same + ", "");
     else if (way->kind == WAY_MEAN_TOKEN)
-        name_series(t, way->b, " / (");
+        name_series(t, way->b, " / (", "");
     if (way->kind == WAY_LEVEL_RATE)
-        name_series(t, way->c, " / ");
+        name_series(t, way->c, " / ", "");
     else if (way->kind == WAY_MEAN_TOKEN)
-        name_series(t, way->c, " - ");
+        name_series(t, way->c, " - ", "_count");
     size_t used = strlen(t->out->series);
     if (way->kind == WAY_SHARE || way->kind == WAY_MEAN_TOKEN)
         snprintf(t->out->series + used, SIGNAL_SERIES_SIZE - used, ")");
@@ -360,7 +366,7 @@ static void choose(const struct window *w, int dialect, const double running[2],
     for (size_t i = 0; i < d->n_ways; i++) {
         struct signal tried = {0};
         struct attempt t = {w, &d->ways[i], dialect, {running[0], running[1]}, &tried};
-        if (t.way->metric != m)
+        if (t.way->metric != m || (t.way->kind == WAY_NONE && w->has_engine))
             continue;
         tried.fresh = t.way->fresh;
         tried.note = t.way->kind == WAY_NONE ? NULL : t.way->note;
@@ -369,11 +375,11 @@ static void choose(const struct window *w, int dialect, const double running[2],
         if (tried.value.state != VALUE_UNSUPPORTED)
             name_all(&t);
         /* "There is none, because …" says more than "not shown". */
-        bool explains = t.way->kind == WAY_NONE && out->value.state == VALUE_UNSUPPORTED;
-        if (!out->value.reason[0] || explains || rank(tried.value.state) > rank(out->value.state)) {
-            if (out->value.state != VALUE_OK)
-                *out = tried;
-        }
+        bool explains =
+            strcmp(tried.value.reason, not_shown) != 0 && strcmp(out->value.reason, not_shown) == 0;
+        bool is_first = out->value.state == VALUE_UNSUPPORTED && !out->value.reason[0];
+        if (is_first || explains || rank(tried.value.state) > rank(out->value.state))
+            *out = tried;
     }
 }
 
@@ -422,12 +428,14 @@ void signals_read(const struct scrape *before, const struct scrape *now, struct 
     *out = (struct signals){.dialect = scrape_dialect(now), .seconds = w.seconds};
     /* The engine behind a front end knows more of itself, so it comes first. */
     for (int d = DIALECT_COUNT - 1; d >= 0; d--)
-        if (now->present >> d & 1)
+        if (now->present >> d & 1) {
             read_dialect(&w, d, out);
+            w.has_engine = true;
+        }
     for (int i = 0; i < SIGNAL_COUNT; i++) {
         struct value *v = &out->list[i].value;
         if (v->state == VALUE_UNSUPPORTED && !v->reason[0])
-            value_set_state(v, SOURCE_SERVER, VALUE_UNSUPPORTED, "the server does not show it");
+            value_set_state(v, SOURCE_SERVER, VALUE_UNSUPPORTED, "%s", not_shown);
     }
     check_running(&w, out);
 }

@@ -25,6 +25,7 @@ struct amount {
 struct window {
     const struct scrape *before, *now;
     bool restarted;
+    bool has_engine; /* the series of the engine behind a front end were read already */
     double seconds; /* between the two; 0 without before */
 };
 
