@@ -56,7 +56,8 @@ static void show_signal(struct buf *out, const struct signal *s, enum metric m,
     buf_printf(&lead, "  %s", info->label);
     pad(&lead, info->label, LABEL_COLUMNS);
     pad(&lead, number, VALUE_COLUMNS);
-    buf_printf(&lead, "%s  ", number);
+    wrap_plain(&lead, style, number);
+    buf_puts(&lead, "  ");
     add_details(&details, s, info->unit);
     wrap_words(out, style, buf_str(&lead), buf_str(&details));
     buf_fini(&lead);
