@@ -26,7 +26,7 @@ struct window {
     const struct scrape *before, *now;
     bool restarted;
     bool has_engine; /* the series of the engine behind a front end were read already */
-    double seconds; /* between the two; 0 without before */
+    double seconds;  /* between the two; 0 without before */
 };
 
 void window_init(struct window *w, const struct scrape *before, const struct scrape *now);
