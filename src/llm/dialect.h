@@ -59,6 +59,7 @@ enum way_across { ACROSS_SUM, ACROSS_MAX, ACROSS_MEAN };
 #define FRESHNESSES(X)                                                                             \
     X(LIVE, "live", "moves while a request streams")                                               \
     X(STEPS, "steps", "renewed every so many steps")                                               \
+    X(PREFILL, "on_prefill", "moves when a prompt is done")                                        \
     X(FINISH, "on_finish", "moves when a request ends")                                            \
     X(ESTIMATE, "estimate", "reckoned from other series, moves while a request streams")           \
     X(LIFE, "life_average", "a mean over the server's whole life")

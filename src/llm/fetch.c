@@ -122,9 +122,21 @@ static bool set_protocols(CURL *e)
 #endif
 }
 
+/* Without it, giving up on a host whose name is still being looked up waits for the look-up. A
+ * library older than the option does not know it. */
+static void set_quick_exit(CURL *e)
+{
+#if LIBCURL_VERSION_NUM >= 0x075700
+    (void)api->curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
+#else
+    (void)e;
+#endif
+}
+
 static bool set_options(struct transfer *t)
 {
     CURL *e = t->easy;
+    set_quick_exit(e);
     return api->curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L) == CURLE_OK && set_protocols(e) &&
            api->curl_easy_setopt(e, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK &&
            api->curl_easy_setopt(e, CURLOPT_USERAGENT, "smeff/" SMEFF_VERSION) == CURLE_OK &&

@@ -20,6 +20,7 @@ struct meaning {
 struct taking {
     struct scrape *s;
     struct meaning meaning;
+    struct slice model; /* the last sample's; mostly the same */
     struct error *err;
     enum status status;
 };
@@ -68,11 +69,13 @@ static bool is_repeating(struct slice label)
            slice_is(label, "moe_ep_rank");
 }
 
-static void take_model(struct scrape *s, struct slice model)
+static void take_model(struct taking *t, struct slice model)
 {
     char text[SCRAPE_MODEL_SIZE];
-    if (s->models > 1 || model.n == 0)
+    struct scrape *s = t->s;
+    if (s->models > 1 || model.n == 0 || slice_equal(model, t->model))
         return;
+    t->model = model;
     str_clean(text, sizeof text, model.s, model.n);
     if (s->models == 0)
         memcpy(s->model, text, sizeof text);
@@ -80,7 +83,7 @@ static void take_model(struct scrape *s, struct slice model)
 }
 
 /* Fills what the labels decide. False: not a sample to take. */
-static bool read_labels(struct scrape *s, const struct exposition_sample *sample, enum part part,
+static bool read_labels(struct taking *t, const struct exposition_sample *sample, enum part part,
                         struct point *p)
 {
     struct slice labels = sample->labels;
@@ -94,9 +97,9 @@ static bool read_labels(struct scrape *s, const struct exposition_sample *sample
         /* With priorities SGLang shows each one and, without a name, all together. */
         if (slice_is(l.name, "priority") && l.value.n)
             return false;
-        s->is_router |= slice_is(l.name, "server");
+        t->s->is_router |= slice_is(l.name, "server");
         if (slice_is(l.name, "model_name") || slice_is(l.name, "model"))
-            take_model(s, l.value);
+            take_model(t, l.value);
         uint64_t h = hash(l.name, l.value);
         p->id += h;
         p->group += is_repeating(l.name) ? 0 : h;
@@ -164,7 +167,7 @@ static bool see(void *self, const struct exposition_sample *sample)
                           .part = (uint16_t)m->part,
                           .value = sample->value};
         if (!is_selected(&d->series[m->series[i]], sample->labels) ||
-            !read_labels(s, sample, m->part, &p))
+            !read_labels(t, sample, m->part, &p))
             continue;
         keep_name(s, m, m->series[i], sample->name);
         if (!add(t, &p))

@@ -96,6 +96,11 @@ static inline void http_serve(int fd, const char *request, int n)
                      !strstr(request, "Accept-Encoding") && !strstr(request, "Authorization");
         http_answer(fd, plain ? "200 OK" : "406 Not Acceptable", "", http_metrics);
         return;
+    } else if (strcmp(path, "/restart") == 0) { /* by 10 a request; anew at the third */
+        snprintf(text, sizeof text, "vllm:generation_tokens_total %d\n",
+                 n < 3 ? 1000 + 10 * n : 10 * n);
+        http_answer(fd, "200 OK", "", text);
+        return;
     } else if (strcmp(path, "/steady") == 0) { /* 50 tokens a second */
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);

@@ -157,6 +157,20 @@ static void a_gauge_without_tokens_is_stale(void **state)
     scrape_destroy(b);
 }
 
+static void a_throughput_without_requests_is_stale(void **state)
+{
+    (void)state;
+    struct scrape *a = scrape_create();
+    struct signals s;
+    take_text("sglang:gen_throughput 80\nsglang:num_running_reqs 1\n", 10, a);
+    signals_read(NULL, a, &s);
+    assert_int_equal(signal_of(&s, METRIC_OUTPUT_TOKENS_PER_SECOND)->value.state, VALUE_OK);
+    take_text("sglang:gen_throughput 80\nsglang:num_running_reqs 0\n", 10, a);
+    signals_read(NULL, a, &s);
+    assert_int_equal(signal_of(&s, METRIC_OUTPUT_TOKENS_PER_SECOND)->value.state, VALUE_STALE);
+    scrape_destroy(a);
+}
+
 /* llama.cpp prints six digits: above a million a short window is a staircase. */
 static void few_digits_are_suspect(void **state)
 {
@@ -205,8 +219,11 @@ static void a_start_mark_drops_the_interval(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_pair_reads_as_expected),    cmocka_unit_test(one_scrape_has_levels),
-        cmocka_unit_test(a_gauge_without_tokens_is_stale), cmocka_unit_test(few_digits_are_suspect),
+        cmocka_unit_test(every_pair_reads_as_expected),
+        cmocka_unit_test(one_scrape_has_levels),
+        cmocka_unit_test(a_gauge_without_tokens_is_stale),
+        cmocka_unit_test(a_throughput_without_requests_is_stale),
+        cmocka_unit_test(few_digits_are_suspect),
         cmocka_unit_test(a_start_mark_drops_the_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,6 +223,38 @@ static void connections_are_kept(void **state)
     watch_destroy(w);
 }
 
+/* The window that a restart falls into has no rate, and the next begins there. */
+static void a_restart_costs_one_window(void **state)
+{
+    (void)state;
+    static const enum value_state expected[] = {VALUE_WARMING, VALUE_OK, VALUE_WARMING, VALUE_OK,
+                                                VALUE_OK};
+    struct watch *w = NULL;
+    struct watch_view v;
+    char url[64];
+    snprintf(url, sizeof url, "127.0.0.1:%u/restart", server.port);
+    struct watch_place place = {.target = target_of(url)};
+    assert_int_equal(watch_create(&w, NULL), OK);
+    assert_int_equal(watch_add(w, &place, NULL), OK);
+    for (int i = 0; i < 5; i++) {
+        usleep(20000);
+        watch_begin(w);
+        while (watch_step(w, 20))
+            ;
+        watch_view(w, 0, &v);
+        const struct value *rate = &signal_of(&v.signals, METRIC_OUTPUT_TOKENS_PER_SECOND)->value;
+        if (rate->state != expected[i])
+            fail_msg("scrape %d: %s (%s)", i + 1, value_state_name(rate->state), rate->reason);
+        if (i == 4) /* 20 tokens since the restart: both intervals */
+            assert_near(rate->v * v.signals.seconds, 20, 1e-6);
+    }
+    watch_mark(w);
+    watch_view(w, 0, &v);
+    assert_int_equal(signal_of(&v.signals, METRIC_OUTPUT_TOKENS_PER_SECOND)->value.state,
+                     VALUE_WARMING);
+    watch_destroy(w);
+}
+
 /* A step never waits, whatever the servers do; the good one has its numbers long before the bad. */
 static void the_slow_delay_nobody(void **state)
 {
@@ -306,6 +338,7 @@ int main(void)
         cmocka_unit_test(tls_fails),
         cmocka_unit_test(other_sockets),
         cmocka_unit_test(connections_are_kept),
+        cmocka_unit_test(a_restart_costs_one_window),
         cmocka_unit_test(the_slow_delay_nobody),
         cmocka_unit_test(numbers_of_a_server_that_went_are_stale),
     };
