@@ -133,11 +133,22 @@ static void set_quick_exit(CURL *e)
 #endif
 }
 
+/* The certificates to trust, under the names that the curl command has for them; libcurl itself
+ * knows neither. Without them it is the system's. */
+static bool set_certificates(CURL *e)
+{
+    const char *file = getenv("CURL_CA_BUNDLE");
+    if (!file || !*file)
+        file = getenv("SSL_CERT_FILE");
+    return !file || !*file || api->curl_easy_setopt(e, CURLOPT_CAINFO, file) == CURLE_OK;
+}
+
 static bool set_options(struct transfer *t)
 {
     CURL *e = t->easy;
     set_quick_exit(e);
     return api->curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L) == CURLE_OK && set_protocols(e) &&
+           set_certificates(e) &&
            api->curl_easy_setopt(e, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK &&
            api->curl_easy_setopt(e, CURLOPT_USERAGENT, "smeff/" SMEFF_VERSION) == CURLE_OK &&
            api->curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)FETCH_DEADLINE_MS) == CURLE_OK &&

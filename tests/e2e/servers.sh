@@ -5,7 +5,7 @@ set -u
 smeff=$1 root=$2 fakes=$3 failed=0
 for tool in jq timeout; do command -v "$tool" >/dev/null || { echo "skipped: needs $tool"; exit 77; }; done
 dir=$(mktemp -d) || exit 1
-unset NO_COLOR ${!SMEFF_@} http_proxy https_proxy all_proxy
+unset NO_COLOR ${!SMEFF_@} http_proxy https_proxy all_proxy CURL_CA_BUNDLE SSL_CERT_FILE
 "$fakes/http_server" >"$dir/port" &
 server=$!
 trap 'kill $server 2>/dev/null; rm -rf "$dir"' EXIT
@@ -61,6 +61,24 @@ run "a key with a blank" 2 --token-file "$dir/key" "$at/key"
 case $out$err in *sesame*) fail "a bad key is in the output: $err" ;; esac
 run "no file with a key" 2 --token-file "$dir/nothing" "$at/key"
 has "no file with a key" "$err" "$dir/nothing: No such file"
+
+# TLS: only with a certificate that is trusted. A real one, where openssl is there to make it.
+if command -v openssl >/dev/null; then
+    mkdir "$dir/web" && printf 'vllm:num_requests_running 3\n' >"$dir/web/metrics"
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost \
+        -keyout "$dir/tls.key" -out "$dir/tls.pem" 2>/dev/null || fail "no certificate could be made"
+    (cd "$dir/web" && exec openssl s_server -WWW -accept 0 -key "$dir/tls.key" -cert "$dir/tls.pem" >"$dir/tls.log" 2>&1 </dev/null) &
+    tls=$!
+    for _ in $(seq 100); do grep -q '^ACCEPT' "$dir/tls.log" && break; sleep 0.05; done
+    tls_port=$(sed -n 's/^ACCEPT.*:\([0-9]*\)$/\1/p' "$dir/tls.log")
+    run "TLS, not trusted" 1 "https://localhost:$tls_port/metrics"
+    has "TLS, not trusted" "$out" "failed: TLS: "
+    SSL_CERT_FILE=$dir/tls.pem run "TLS, trusted" 0 "https://localhost:$tls_port/metrics" --json
+    equal "TLS, trusted" "$(jq '.servers[0].signals.running.value + 0' <<<"$out")" 3
+    SSL_CERT_FILE=$dir/tls.pem run "TLS, another name" 1 "https://127.0.0.1:$tls_port/metrics"
+    has "TLS, another name" "$out" "failed: TLS: "
+    kill $tls
+fi
 
 run "nobody there" 1 127.0.0.1:1
 has "nobody there" "$out" "nobody answers there"

@@ -25,6 +25,9 @@ struct http_server {
 static const char http_metrics[] = "vllm:num_requests_running 3\n"
                                    "vllm:generation_tokens_total 100\n";
 
+/* Set before http_start: /metrics is JSON, as that of trtllm-serve is. */
+static bool http_is_trtllm;
+
 static inline void http_say(int fd, const char *text)
 {
     if (send(fd, text, strlen(text), MSG_NOSIGNAL) < 0)
@@ -111,7 +114,10 @@ static inline void http_serve(int fd, const char *request, int n)
         http_answer(fd, "200 OK", "", text);
         return;
     } else if (strcmp(path, "/metrics") == 0) {
-        http_answer(fd, "200 OK", "", http_metrics);
+        http_answer(fd, "200 OK", "", http_is_trtllm ? "[]" : http_metrics);
+        return;
+    } else if (strcmp(path, "/prometheus/metrics") == 0 && http_is_trtllm) {
+        http_answer(fd, "200 OK", "", "trtllm_num_requests_running 2\n");
         return;
     } else {
         http_answer(fd, "404 Not Found", "", "");

@@ -158,6 +158,27 @@ static void a_key_opens(void **state)
     assert_null(strstr(v.reason, "barley"));
 }
 
+static void another_path_is_tried(void **state)
+{
+    (void)state;
+    struct watch_view v;
+    char url[64];
+    http_is_trtllm = true;
+    struct http_server own = http_start("127.0.0.1");
+    http_is_trtllm = false;
+    snprintf(url, sizeof url, "127.0.0.1:%u", own.port);
+    ask(url, NULL, &v);
+    assert_int_equal(v.state, VALUE_OK);
+    assert_contains(v.target->shown, "/prometheus/metrics");
+    assert_near(signal_of(&v.signals, METRIC_RUNNING)->value.v, 2, 0);
+    /* a path that was given is that one alone */
+    snprintf(url, sizeof url, "127.0.0.1:%u/metrics", own.port);
+    ask(url, NULL, &v);
+    http_stop(&own);
+    assert_int_equal(v.state, VALUE_FAILED);
+    assert_string_equal(v.reason, "the answer is JSON, not metrics");
+}
+
 static void nobody_there(void **state)
 {
     (void)state;
@@ -334,6 +355,7 @@ int main(void)
         cmocka_unit_test(secrets_are_not_shown),
         cmocka_unit_test(every_trouble_has_its_reason),
         cmocka_unit_test(a_key_opens),
+        cmocka_unit_test(another_path_is_tried),
         cmocka_unit_test(nobody_there),
         cmocka_unit_test(tls_fails),
         cmocka_unit_test(other_sockets),
