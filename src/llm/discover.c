@@ -206,6 +206,26 @@ static void add_process(const char *root, int pid, struct listeners *all, struct
             add(out, &all->list[i], pid);
 }
 
+/* Inference servers at the usual ports that hold no GPU that we see: by their command line. */
+struct search {
+    const char *root;
+    struct listeners *all;
+    struct places *out;
+};
+
+static void see_server(void *self, const struct os_process *p)
+{
+    struct search *s = self;
+    struct command_line command;
+    struct owner owner = {.all = s->all};
+    read_command(s->root, p->pid, &command);
+    if (command.is_server)
+        each_file(s->root, p->pid, see_socket, &owner);
+    for (size_t i = 0; i < s->all->n; i++)
+        if (owner.has[i] && is_usual(s->all->list[i].port))
+            add(s->out, &s->all->list[i], p->pid);
+}
+
 size_t discover_places(const char *root, const int *pids, size_t n, struct discover_place *out,
                        size_t max)
 {
@@ -220,6 +240,8 @@ size_t discover_places(const char *root, const int *pids, size_t n, struct disco
         for (int up = 0; pid > 0 && up <= ANCESTORS_MAX; up++, pid = parent_of(root, pid))
             add_process(root, pid, all, &places);
     }
+    struct search search = {root, all, &places};
+    os_each_process(root, see_server, &search);
     for (size_t i = 0; i < all->n; i++)
         if (is_usual(all->list[i].port))
             add(&places, &all->list[i], 0);

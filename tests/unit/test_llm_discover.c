@@ -127,6 +127,21 @@ static void usual_ports_that_loopback_reaches(void **state)
     assert_string_equal(places[3].url, "http://127.0.0.1:3000");
 }
 
+/* Its process tells that a refusal there is a server's. */
+static void a_server_without_a_gpu_is_known_by_its_command(void **state)
+{
+    (void)state;
+    put_socket(false, "0100007F", 8080, "0A", 77);
+    put_socket(false, "0100007F", 8000, "0A", 78);
+    put_process(20, 1, "llama-server\0-m\0x", 18, "socket:[77]");
+    put_process(21, 1, "nginx", 6, "socket:[78]");
+    assert_int_equal(find(NULL, 0), 2);
+    assert_string_equal(places[0].url, "http://127.0.0.1:8080");
+    assert_int_equal(places[0].pid, 20);
+    assert_string_equal(places[1].url, "http://127.0.0.1:8000");
+    assert_int_equal(places[1].pid, 0);
+}
+
 static void an_empty_machine(void **state)
 {
     (void)state;
@@ -144,6 +159,7 @@ int main(void)
         TEST(a_training_job_is_left_alone),
         TEST(a_server_at_any_port),
         TEST(usual_ports_that_loopback_reaches),
+        TEST(a_server_without_a_gpu_is_known_by_its_command),
         TEST(an_empty_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
