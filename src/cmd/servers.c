@@ -91,7 +91,7 @@ static enum status show(const struct watch *w, const struct options *o, enum exi
         return fail(err, ERR_NOMEM, 0, "out of memory");
     for (size_t i = 0; i < watch_count(w); i++) {
         watch_view(w, i, &list[n]);
-        if (list[n].is_named && list[n].state != VALUE_OK)
+        if (list[n].is_named && list[n].state != VALUE_OK && *code != EXIT_CODE_FAILURE)
             *code =
                 list[n].state == VALUE_NO_PERMISSION ? EXIT_CODE_NO_PERMISSION : EXIT_CODE_FAILURE;
         /* What answers at a usual port and is no inference server is nobody's business. */
@@ -166,8 +166,8 @@ const struct command command_servers = {
         "none is given. Without URL: processes that hold a GPU and listen on this machine, and\n"
         "whoever listens at the usual ports; these are asked by loopback alone.\n\n"
         "A key is read from the first line of --token-file, else from SMEFF_TOKEN, and only sent\n"
-        "to servers that are named. Exit code: 0, or 4 when a server wants a key, or 1 when a\n"
-        "named one shows no metrics.",
+        "to servers that are named. Exit code: 0, 4 when a named server wants a key, 1 when\n"
+        "one shows no metrics for another reason.",
     .example = "smeff servers localhost:8000 --json | jq '.servers[].signals.running'",
     .options = OPTION(JSON) | OPTION(NO_COLOR) | OPTION(SERVER) | OPTION(TOKEN_FILE),
     .run = servers,

@@ -80,6 +80,9 @@ if command -v openssl >/dev/null; then
     kill $tls
 fi
 
+run "a missing key and a missing page" 1 "$at/key" "$at/404"
+run "a missing page and a missing key" 1 "$at/404" "$at/key"
+http_proxy=http://127.0.0.1:1 all_proxy=http://127.0.0.1:1 run "a proxy of the environment" 0 "$at/metrics"
 run "nobody there" 1 127.0.0.1:1
 has "nobody there" "$out" "nobody answers there"
 run "no URL" 2 "ftp://$at/"

@@ -80,6 +80,8 @@ static inline void http_serve(int fd, const char *request, int n)
         http_answer(fd, has_key ? "200 OK" : "401 Unauthorized", "", has_key ? http_metrics : "{}");
     else if (strcmp(path, "/501") == 0)
         http_answer(fd, "501 Not Implemented", "", "{\"error\":{\"code\":501}}");
+    else if (strcmp(path, "/400") == 0)
+        http_answer(fd, "400 Bad Request", "", "{}");
     else if (strcmp(path, "/503") == 0)
         http_answer(fd, "503 Service Unavailable", "", "{\"message\":\"Loading model\"}");
     else if (strcmp(path, "/404") == 0)

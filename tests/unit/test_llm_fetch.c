@@ -140,6 +140,7 @@ static void every_trouble_has_its_reason(void **state)
     expect("/file", VALUE_FAILED, "no web address");
     expect("/key", VALUE_NO_PERMISSION, "--token-file");
     expect("/501", VALUE_UNSUPPORTED, "--metrics");
+    expect("/400", VALUE_UNSUPPORTED, "?model=NAME");
     expect("/503", VALUE_WARMING, "loads its model");
     expect("/404", VALUE_UNSUPPORTED, "--enable-metrics");
     expect("/html", VALUE_FAILED, "an HTML page");
