@@ -15,8 +15,11 @@ cmake -S "$root" -B "$build" "${generator[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo
 cmake --build "$build" --target smeff >/dev/null
 rm -rf "$out" && mkdir -p "$out/lib"
 objcopy --strip-debug "$build/smeff" "$out/smeff"
+# libcurl is loaded by its name when a server is asked for.
+curl=$(gcc -print-file-name=libcurl.so.4)
+[[ -e $curl ]] || curl=$(ldconfig -p | awk '$1 == "libcurl.so.4" { print $NF; exit }')
 # Everything but glibc itself, which must be the target's own.
-ldd "$build/smeff" | awk '$2 == "=>" { print $3 }' | while read -r lib; do
+{ ldd "$build/smeff"; ldd "$curl"; printf '\t%s => %s\n' libcurl.so.4 "$curl"; } | awk '$2 == "=>" { print $3 }' | sort -u | while read -r lib; do
     case ${lib##*/} in
     libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | ld-linux*) ;;
     *) cp -L "$lib" "$out/lib/" ;;

@@ -19,6 +19,7 @@ ninja-build     cmd:ninja
 pkg-config      cmd:pkg-config
 libjansson-dev  lib:jansson
 libsqlite3-dev  lib:sqlite3
+libcurl4-openssl-dev lib:libcurl
 END
     [[ $1 == test ]] || return 0
     # Debian 12 and 13: libclang-rt-dev depends on the package of the default clang
@@ -42,6 +43,7 @@ ninja-build            cmd:ninja
 pkgconf-pkg-config     cmd:pkg-config
 jansson-devel          lib:jansson
 sqlite-devel           lib:sqlite3
+libcurl-devel          lib:libcurl
 findutils              cmd:find
 END
     [[ $1 == test ]] || return 0
@@ -154,7 +156,7 @@ deps_install() {
     *)
         echo "No package manager that is known here (apt, dnf), and something seems to be missing."
         echo "The build needs: a C compiler (gcc 12, clang 14 or newer), make or ninja, CMake 3.22,"
-        echo "pkg-config, jansson 2.13 and SQLite 3.34 with their headers."
+        echo "pkg-config, jansson 2.13, SQLite 3.34 and libcurl 7.81 with their headers."
         if [[ $what == test ]]; then
             echo "The tests need also: cmocka, clang with libFuzzer, the sqlite3 shell and jq."
         fi

@@ -35,7 +35,9 @@ enum exit_code {
     X(PROGRESS, progress, "progress", false, "SMEFF_PROGRESS",                                     \
       "with --json: an event for each batch")                                                      \
     X(QUICK, quick, "quick", false, "SMEFF_QUICK", "fewer loads, for less time")                   \
-    X(OUT, out, "out", true, "SMEFF_OUT", "DIR: also keep the evidence there")
+    X(OUT, out, "out", true, "SMEFF_OUT", "DIR: also keep the evidence there")                     \
+    X(SERVER, server, "server", true, "SMEFF_SERVER", "URL of an inference server; repeatable")    \
+    X(TOKEN_FILE, token_file, "token-file", true, "SMEFF_TOKEN_FILE", "FILE with the servers' key")
 
 struct options {
 #define X(bit, field, name, has_value, env, help) const char *field;
@@ -68,7 +70,8 @@ extern const struct command *const commands[];
 const struct command *command_find(const char *name);
 
 extern const struct command command_analyze, command_chip, command_doctor, command_load,
-    command_measure, command_metrics, command_sampler, command_selftest, command_stream;
+    command_measure, command_metrics, command_sampler, command_selftest, command_servers,
+    command_stream;
 
 /* The exit code that a status means, 0 for OK. */
 enum exit_code exit_code_of(enum status status);

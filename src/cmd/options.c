@@ -48,16 +48,20 @@ static void from_environment(const struct command *c, struct options *o)
         o->no_color = no_color;
 }
 
-/* --metric may come several times: the keys become one list. */
-static bool join_metric(struct options *o, const char *key)
+/* --metric and --server may come several times: their values become one list. */
+static bool is_list(int index)
 {
-    static char list[2048];
-    static bool from_command_line;
-    size_t used = from_command_line ? strlen(list) : 0;
-    int n = snprintf(list + used, sizeof list - used, "%s%s", used ? "," : "", key);
-    from_command_line = true;
-    o->metric = list;
-    return n >= 0 && (size_t)n < sizeof list - used;
+    return index == OPTION_INDEX_METRIC || index == OPTION_INDEX_SERVER;
+}
+
+static bool join(struct options *o, int index, const char *value)
+{
+    static char lists[OPTION_INDEX_COUNT][4096];
+    char *list = lists[index];
+    size_t used = strlen(list);
+    int n = snprintf(list + used, sizeof lists[0] - used, "%s%s", used ? "," : "", value);
+    *field_of(o, index) = list;
+    return n >= 0 && (size_t)n < sizeof lists[0] - used;
 }
 
 /* getopt knows a wrong short option by its letter only: argv may hold several in one word. */
@@ -96,9 +100,9 @@ enum status options_parse(const struct command *c, int argc, char **argv, struct
         }
         if (k == HELP || k == 'h')
             *help = true;
-        else if (k == OPTION_INDEX_METRIC && !join_metric(&o, optarg))
-            return fail(err, ERR_USAGE, 0, "too many metrics");
-        else if (k != OPTION_INDEX_METRIC)
+        else if (is_list(k) && !join(&o, k, optarg))
+            return fail(err, ERR_USAGE, 0, "--%s comes too often", table[k].name);
+        else if (!is_list(k))
             *field_of(&o, k) = optarg ? optarg : "1";
     }
     *rest = optind;

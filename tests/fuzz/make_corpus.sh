@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Makes tests/fuzz/corpus/nsys: real exports reduced to the columns that are read, three samples and a few KiB each, so
+# Makes tests/fuzz/corpus/llm from tests/llm, and tests/fuzz/corpus/nsys: real exports reduced to the columns that are read, three samples and a few KiB each, so
 # that mutations hit something. Needs the sqlite3 shell. The result is committed; run it again when the reader reads more.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -45,3 +45,11 @@ reduce decode old "DROP TABLE GPU_METRICS; DROP TABLE TARGET_INFO_GPU_METRICS; C
 reduce decode generated "ALTER TABLE DIAGNOSTIC_EVENT ADD COLUMN x AS (hex(severity));"
 reduce decode wal "" && sqlite3 "$out/wal.sqlite" "PRAGMA journal_mode=WAL" >/dev/null
 ls -l "$out"
+
+# tests/fuzz/corpus/llm: the pairs of tests/llm, each as one input.
+out=$here/tests/fuzz/corpus/llm
+rm -rf "$out" && mkdir -p "$out"
+for first in "$here"/tests/llm/*.1.txt; do
+    pair=${first%.1.txt}
+    { cat "$first"; printf '\0'; cat "$pair.2.txt"; } >"$out/${pair##*/}"
+done

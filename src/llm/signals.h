@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* What two scrapes of a server say: one value for each metric that the catalogue has of servers. */
+#ifndef SMEFF_LLM_SIGNALS_H
+#define SMEFF_LLM_SIGNALS_H
+
+#include "llm/window.h"
+#include "metric/value.h"
+
+enum {
+    SIGNAL_FIRST = METRIC_OUTPUT_TOKENS_PER_SECOND,
+    SIGNAL_END = METRIC_PREFIX_HIT + 1,
+    SIGNAL_COUNT = SIGNAL_END - SIGNAL_FIRST,
+    SIGNAL_SERIES_SIZE = 3 * SCRAPE_NAME_SIZE,
+};
+
+struct signal {
+    struct value value;
+    enum freshness fresh;
+    struct quantile p50, p95;        /* of histograms; QUANTILE_NONE for others */
+    char series[SIGNAL_SERIES_SIZE]; /* what it comes from, as in the body; "" = none */
+    const char *note;                /* static: what to know of it; or NULL */
+};
+
+struct signals {
+    int dialect;    /* DIALECT_NONE: no scrape */
+    double seconds; /* of the window; 0 with one scrape */
+    struct signal list[SIGNAL_COUNT];
+};
+
+static inline struct signal *signal_of(struct signals *s, enum metric m)
+{
+    return &s->list[m - SIGNAL_FIRST];
+}
+
+/* before NULL: levels alone, rates are warming. Pure. */
+void signals_read(const struct scrape *before, const struct scrape *now, struct signals *out);
+
+/* Did a counter that the dialect uses fall between the two, or the server start anew? */
+bool signals_restarted(const struct scrape *before, const struct scrape *now);
+
+/* Every value in this state, for a server that gave no body. */
+void signals_none(struct signals *out, enum value_state state, const char *reason);
+
+#endif
