@@ -12,6 +12,7 @@
 
 /* Wide enough for every set and batch of ours; more is no stream of ours. */
 enum { SERIES_MAX = 20000, SAMPLES_MAX = 1000000, GPUS_MAX = 1024, PROCESSES_MAX = 10000 };
+enum { SERVER_TEXT_MAX = 4096, SERVER_METRICS_MAX = 1000, SERVER_PIDS_MAX = 256 };
 
 struct event_decoder {
     struct book book;
@@ -140,6 +141,16 @@ static void batch_fini(struct batch *b)
     free(b->values);
 }
 
+static enum status get_time(const json_t *t, const char *key, int64_t *out, struct error *err)
+{
+    /* half the range leaves room for differences */
+    if (!json_is_integer(t) || json_integer_value(t) > INT64_MAX / 2 ||
+        json_integer_value(t) < INT64_MIN / 2)
+        return fail(err, ERR_BAD_INPUT, 0, "%s holds no time", key);
+    *out = json_integer_value(t);
+    return OK;
+}
+
 static enum status get_times(const json_t *o, const char *key, size_t n, int64_t *out,
                              struct error *err)
 {
@@ -147,12 +158,9 @@ static enum status get_times(const json_t *o, const char *key, size_t n, int64_t
     if (json_array_size(list) != n)
         return fail(err, ERR_BAD_INPUT, 0, "%s is not as long as t1_ns", key);
     for (size_t i = 0; i < n; i++) {
-        const json_t *t = json_array_get(list, i);
-        /* half the range leaves room for differences */
-        if (!json_is_integer(t) || json_integer_value(t) > INT64_MAX / 2 ||
-            json_integer_value(t) < INT64_MIN / 2)
-            return fail(err, ERR_BAD_INPUT, 0, "%s holds no time", key);
-        out[i] = json_integer_value(t);
+        enum status st = get_time(json_array_get(list, i), key, &out[i], err);
+        if (st)
+            return st;
     }
     return OK;
 }
@@ -251,6 +259,111 @@ static enum status decode_processes(const json_t *o, const struct event_sink *si
     return st;
 }
 
+/* ---- servers ---- */
+
+/* What the server itself says comes from outside, twice: bounded. */
+static enum status get_text(const json_t *o, const char *key, const char **out, struct error *err)
+{
+    *out = text(o, key);
+    if (strlen(*out) > SERVER_TEXT_MAX)
+        return fail(err, ERR_BAD_INPUT, 0, "%s is too long", key);
+    return OK;
+}
+
+static enum status get_state(const json_t *o, enum value_state *state, const char **reason,
+                             struct error *err)
+{
+    if (!state_by_name(text(o, "state"), state))
+        *state = VALUE_FAILED;
+    return get_text(o, "reason", reason, err);
+}
+
+static enum status get_server_metric(const json_t *o, enum metric m,
+                                     struct event_server_metric *out, struct error *err)
+{
+    *out = (struct event_server_metric){.metric = m, .v = NAN};
+    enum status st = get_state(o, &out->state, &out->reason, err);
+    if (!st)
+        st = get_text(o, "series", &out->series, err);
+    struct value shown = {.state = out->state};
+    if (st || !value_has_number(&shown))
+        return st;
+    out->v = number(json_object_get(o, "value"));
+    if (!(out->v >= 0)) /* all that servers count begins at 0 */
+        return fail(err, ERR_BAD_INPUT, 0, "%s is %s without a number", metric_info(m)->key,
+                    value_state_name(out->state));
+    return OK;
+}
+
+static enum status get_server_metrics(const json_t *o, struct event_server_metric *list, size_t *n,
+                                      struct error *err)
+{
+    json_t *metrics = json_object_get(o, "metrics"), *value;
+    const char *key;
+    enum status st = OK;
+    if (!json_is_object(metrics) || json_object_size(metrics) > SERVER_METRICS_MAX)
+        return fail(err, ERR_BAD_INPUT, 0, "a server without its metrics");
+    json_object_foreach(metrics, key, value)
+    {
+        int m = metric_by_key(key);
+        if (st || m == METRIC_NONE || metric_info((enum metric)m)->scope != SCOPE_SERVER)
+            continue;
+        st = get_server_metric(value, (enum metric)m, &list[*n], err);
+        ++*n;
+    }
+    return st;
+}
+
+static enum status get_server_pids(const json_t *o, int64_t *pids, size_t *n, struct error *err)
+{
+    const json_t *list = json_object_get(o, "gpu_pids");
+    *n = json_array_size(list);
+    if (*n > SERVER_PIDS_MAX)
+        return fail(err, ERR_BAD_INPUT, 0, "%zu processes of a server", *n);
+    for (size_t i = 0; i < *n; i++) {
+        pids[i] = json_integer_value(json_array_get(list, i));
+        if (pids[i] <= 0)
+            return fail(err, ERR_BAD_INPUT, 0, "gpu_pids holds no process id");
+    }
+    return OK;
+}
+
+static enum status get_server(const json_t *o, struct event_server *s, struct error *err)
+{
+    json_int_t pid = json_integer_value(json_object_get(o, "pid"));
+    s->pid = pid > 0 ? pid : 0;
+    s->is_local = json_is_true(json_object_get(o, "local"));
+    enum status st = get_text(o, "url", &s->url, err);
+    if (!st && !*s->url)
+        st = fail(err, ERR_BAD_INPUT, 0, "a server without a URL");
+    if (!st)
+        st = get_text(o, "kind", &s->kind, err);
+    if (!st)
+        st = get_text(o, "model", &s->model, err);
+    if (!st)
+        st = get_state(o, &s->state, &s->reason, err);
+    if (!st)
+        st = get_time(json_object_get(o, "t0_ns"), "t0_ns", &s->t0_ns, err);
+    if (!st)
+        st = get_time(json_object_get(o, "t1_ns"), "t1_ns", &s->t1_ns, err);
+    if (!st && s->t1_ns < s->t0_ns)
+        st = fail(err, ERR_BAD_INPUT, 0, "a window that ends before it begins");
+    return st;
+}
+
+static enum status decode_server(const json_t *o, const struct event_sink *sink, struct error *err)
+{
+    struct event_server_metric metrics[METRIC_COUNT]; /* keys are unique: JSON_REJECT_DUPLICATES */
+    int64_t pids[SERVER_PIDS_MAX];
+    struct event ev = {.kind = EVENT_SERVER, .u.server = {.gpu_pids = pids, .metrics = metrics}};
+    enum status st = get_server(o, &ev.u.server, err);
+    if (!st)
+        st = get_server_pids(o, pids, &ev.u.server.n_gpu_pids, err);
+    if (!st)
+        st = get_server_metrics(o, metrics, &ev.u.server.n, err);
+    return st ? st : event_push(sink, &ev, err);
+}
+
 static enum status decode_hello(const json_t *o, const struct event_sink *sink, struct error *err)
 {
     json_int_t schema = json_integer_value(json_object_get(o, "schema"));
@@ -314,6 +427,8 @@ static enum status decode_object(struct event_decoder *d, const json_t *o,
         return decode_hello(o, sink, err);
     if (strcmp(kind, "processes") == 0)
         return decode_processes(o, sink, err);
+    if (strcmp(kind, "server") == 0)
+        return decode_server(o, sink, err);
     if (strcmp(kind, "note") == 0)
         return decode_note(o, sink, err);
     if (strcmp(kind, "end") == 0)

@@ -159,6 +159,62 @@ static void put_processes(struct buf *out, const struct event_processes *p)
     buf_putc(out, ']');
 }
 
+static void put_field_or_null(struct buf *out, const char *key, const char *value)
+{
+    if (*value)
+        put_field(out, key, value);
+    else
+        buf_printf(out, ",\"%s\":null", key);
+}
+
+static void put_state(struct buf *out, enum value_state state, const char *reason)
+{
+    put_field(out, "state", value_state_name(state));
+    if (*reason)
+        put_field(out, "reason", reason);
+}
+
+static void put_server_metric(struct buf *out, const struct event_server_metric *m)
+{
+    const struct metric_info *info = metric_info(m->metric);
+    struct value shown = {.state = m->state};
+    put_string(out, info->key);
+    buf_puts(out, ":{\"value\":");
+    put_number(out, info->unit, value_has_number(&shown) ? m->v : NAN);
+    put_state(out, m->state, m->reason);
+    if (*m->series)
+        put_field(out, "series", m->series);
+    buf_putc(out, '}');
+}
+
+static void put_server(struct buf *out, const struct event_server *s)
+{
+    buf_puts(out, "\"server\"");
+    put_field(out, "url", s->url);
+    put_field_or_null(out, "kind", s->kind);
+    put_field_or_null(out, "model", s->model);
+    if (s->pid > 0)
+        buf_printf(out, ",\"pid\":%" PRId64, s->pid);
+    else
+        buf_puts(out, ",\"pid\":null");
+    buf_printf(out, ",\"local\":%s,\"gpu_pids\":[", s->is_local ? "true" : "false");
+    for (size_t i = 0; i < s->n_gpu_pids; i++)
+        buf_printf(out, "%s%" PRId64, i ? "," : "", s->gpu_pids[i]);
+    buf_putc(out, ']');
+    put_state(out, s->state, s->reason);
+    buf_puts(out, ",\"t0_ns\":");
+    put_time(out, s->t0_ns);
+    buf_puts(out, ",\"t1_ns\":");
+    put_time(out, s->t1_ns);
+    buf_puts(out, ",\"metrics\":{");
+    for (size_t i = 0; i < s->n; i++) {
+        if (i)
+            buf_putc(out, ',');
+        put_server_metric(out, &s->metrics[i]);
+    }
+    buf_putc(out, '}');
+}
+
 struct event_encoder {
     struct book book;
 };
@@ -247,6 +303,9 @@ enum status event_encode(struct event_encoder *e, struct buf *out, const struct 
         break;
     case EVENT_PROCESSES:
         put_processes(out, &ev->u.processes);
+        break;
+    case EVENT_SERVER:
+        put_server(out, &ev->u.server);
         break;
     case EVENT_NOTE:
         put_note(out, &ev->u.note);

@@ -4,6 +4,7 @@
 #ifndef SMEFF_EVENT_EVENT_H
 #define SMEFF_EVENT_EVENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ enum event_kind {
     EVENT_PLAN,      /* what a source gives for a GPU; sent again whenever a state changes */
     EVENT_SAMPLES,   /* a batch of samples of one GPU and source, in columns */
     EVENT_PROCESSES, /* who uses a GPU now */
+    EVENT_SERVER,    /* what an inference server says of itself now */
     EVENT_NOTE,      /* one line for people */
     EVENT_BEAT,      /* "still alive": a source that has nothing to say says this */
     EVENT_END,       /* last of a stream */
@@ -78,6 +80,29 @@ struct event_processes {
     const struct event_process *list;
 };
 
+struct event_server_metric {
+    enum metric metric; /* of SCOPE_SERVER */
+    enum value_state state;
+    double v;           /* NaN unless the state has a number */
+    const char *reason; /* "" when ok */
+    const char *series; /* what stands behind it at the server; "" = nothing */
+};
+
+struct event_server {
+    const char *url;   /* as it was named or found: the server's name within this stream */
+    const char *kind;  /* "vllm", "llama.cpp", …; "" when not known */
+    const char *model; /* "" when not known */
+    int64_t pid;       /* of the process that listens; 0 when not known */
+    bool is_local;     /* of this machine, and none of its GPUs is left out of this stream */
+    size_t n_gpu_pids;
+    const int64_t *gpu_pids; /* processes on GPUs that are the server's: itself or its relatives */
+    enum value_state state;  /* of its last answer; ok: metrics */
+    const char *reason;      /* "" when ok */
+    int64_t t0_ns, t1_ns;    /* UNIX time: what rates and means cover; equal = no window yet */
+    size_t n;
+    const struct event_server_metric *metrics;
+};
+
 enum note_level { NOTE_INFO, NOTE_WARNING, NOTE_ERROR };
 
 struct event_note {
@@ -99,6 +124,7 @@ struct event {
         struct event_plan plan;
         struct event_samples samples;
         struct event_processes processes;
+        struct event_server server;
         struct event_note note;
         struct event_end end;
     } u;

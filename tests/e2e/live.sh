@@ -239,12 +239,12 @@ equal "last line" "$(tail -1 "$dir/out" | jq -c '[.event,.status]')" '["end","OK
 # docs/events.md shows lines as they really are: the same keys.
 while read -r line; do
     kind=$(jq -r .event <<<"$line") || { fail "docs/events.md: $line"; continue; }
-    [ "$kind" != beat ] || continue # samplers only
+    case $kind in beat | server) continue ;; esac # samplers only; joined.sh
     jq -c --arg kind "$kind" 'select(.event == $kind)|keys' "$dir/out" | grep -qxF "$(jq -c keys <<<"$line")" ||
         fail "docs/events.md: no such $kind line in the stream: $line"
 done < <(grep '^{"event"' "$root/docs/events.md")
 equal "events in docs/events.md" "$(grep '^{"event"' "$root/docs/events.md" | jq -r .event | sort -u | paste -sd' ')" \
-    "beat end gpu hello note plan processes samples"
+    "beat end gpu hello note plan processes samples server"
 gone "stream and SIGTERM"
 "$dir/smeff" stream >"$dir/out" 2>&1 &
 pid=$!

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The wire format: what was encoded decodes to the same, and nothing else gets through. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "support.h"
 
@@ -159,6 +160,91 @@ static void ratios_keep_seven_places(void **state)
     }
 }
 
+/* ---- servers ---- */
+
+static const char server_line[] =
+    "{\"event\":\"server\",\"url\":\"http://127.0.0.1:8000/metrics\",\"kind\":\"vllm\","
+    "\"model\":null,\"pid\":77,\"local\":true,\"gpu_pids\":[78,79],\"state\":\"ok\","
+    "\"t0_ns\":1796019438769865363,\"t1_ns\":1796019443769865363,\"metrics\":{"
+    "\"output_tokens_per_second\":{\"value\":177.5,\"state\":\"ok\",\"series\":\"vllm:g\"},"
+    "\"kv_usage\":{\"value\":0.96,\"state\":\"stale\",\"reason\":\"old\"},"
+    "\"ttft\":{\"value\":null,\"state\":\"warming\",\"reason\":\"none ended\"}}}";
+
+static const struct event_server_metric server_metrics[] = {
+    {METRIC_OUTPUT_TOKENS_PER_SECOND, VALUE_OK, 177.5, "", "vllm:g"},
+    {METRIC_KV_USAGE, VALUE_STALE, 0.96, "old", ""},
+    /* a number beside a state that has none must not get through */
+    {METRIC_TTFT, VALUE_WARMING, 0, "none ended", ""},
+};
+static const int64_t server_pids[] = {78, 79};
+
+static struct event server_event(void)
+{
+    return (struct event){.kind = EVENT_SERVER,
+                          .u.server = {.url = "http://127.0.0.1:8000/metrics",
+                                       .kind = "vllm",
+                                       .model = "",
+                                       .pid = 77,
+                                       .is_local = true,
+                                       .n_gpu_pids = 2,
+                                       .gpu_pids = server_pids,
+                                       .state = VALUE_OK,
+                                       .reason = "",
+                                       .t0_ns = INT64_C(1796019438769865363),
+                                       .t1_ns = INT64_C(1796019443769865363),
+                                       .n = 3,
+                                       .metrics = server_metrics}};
+}
+
+static enum status check_server(void *self, const struct event *ev, struct error *err)
+{
+    (void)err;
+    const struct event_server *s = &ev->u.server;
+    ++*(int *)self;
+    assert_int_equal(ev->kind, EVENT_SERVER);
+    assert_string_equal(s->url, "http://127.0.0.1:8000/metrics");
+    assert_string_equal(s->kind, "vllm");
+    assert_string_equal(s->model, "");
+    assert_int_equal(s->pid, 77);
+    assert_true(s->is_local);
+    assert_int_equal(s->n_gpu_pids, 2);
+    assert_int_equal(s->gpu_pids[1], 79);
+    assert_int_equal(s->state, VALUE_OK);
+    assert_int_equal(s->t1_ns - s->t0_ns, INT64_C(5000000000));
+    assert_int_equal(s->n, 3);
+    for (size_t i = 0; i < s->n; i++) {
+        assert_int_equal(s->metrics[i].metric, server_metrics[i].metric);
+        assert_int_equal(s->metrics[i].state, server_metrics[i].state);
+        assert_string_equal(s->metrics[i].reason, server_metrics[i].reason);
+        assert_string_equal(s->metrics[i].series, server_metrics[i].series);
+    }
+    assert_near(s->metrics[0].v, 177.5, 0);
+    assert_near(s->metrics[1].v, 0.96, 0);
+    assert_true(isnan(s->metrics[2].v));
+    return OK;
+}
+
+static void a_server_survives_the_wire(void **state)
+{
+    (void)state;
+    struct buf out = BUF_INIT;
+    struct event_decoder *d = NULL;
+    int pushed = 0;
+    struct event_sink sink = {check_server, &pushed};
+    struct event ev = server_event();
+    const char *line = encode_one(&out, &ev);
+    assert_memory_equal(line, server_line, sizeof server_line - 1);
+    assert_string_equal(line + sizeof server_line - 1, "\n");
+    assert_int_equal(event_decoder_create(&d, NULL), OK);
+    assert_int_equal(event_decode(d, line, out.len - 1, &sink, NULL), OK);
+    assert_int_equal(pushed, 1);
+    event_decoder_destroy(d);
+    ev.u.server.kind = "";
+    ev.u.server.pid = 0;
+    assert_contains(encode_one(&out, &ev), "\"kind\":null,\"model\":null,\"pid\":null,");
+    buf_fini(&out);
+}
+
 static enum status count(void *self, const struct event *ev, struct error *err)
 {
     (void)ev, (void)err;
@@ -221,6 +307,65 @@ static void wrong_lines_push_nothing(void **state)
     event_decoder_destroy(d);
 }
 
+/* The line of a server with one part of it replaced. */
+static enum status decode_changed(const char *part, const char *other, int *pushed)
+{
+    struct event_decoder *d = NULL;
+    struct event_sink sink = {count, pushed};
+    struct buf line = BUF_INIT;
+    const char *at = strstr(server_line, part);
+    assert_non_null(at);
+    buf_add(&line, server_line, (size_t)(at - server_line));
+    buf_puts(&line, other);
+    buf_puts(&line, at + strlen(part));
+    assert_int_equal(event_decoder_create(&d, NULL), OK);
+    enum status st = event_decode(d, buf_str(&line), line.len, &sink, NULL);
+    event_decoder_destroy(d);
+    buf_fini(&line);
+    return st;
+}
+
+static void wrong_servers_push_nothing(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"\"url\"", "\"uri\""},
+        {"http://127.0.0.1:8000/metrics", ""},
+        {"\"t0_ns\":1796019438769865363", "\"t0_ns\":1796019443769865364"},
+        {"\"t0_ns\":1796019438769865363", "\"t0_ns\":1.5"},
+        {"\"t1_ns\":1796019443769865363", "\"t1_ns\":null"},
+        {"[78,79]", "[78,-1]"},
+        {"[78,79]", "[78,\"79\"]"},
+        {"\"metrics\":", "\"values\":"},
+        {"177.5", "null"},
+        {"177.5", "-1"},
+        {"177.5", "\"177.5\""},
+        {"177.5", "1e999"},
+        {"0.96", "null"},
+    };
+    int pushed = 0;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        if (decode_changed(wrong[i][0], wrong[i][1], &pushed) != ERR_BAD_INPUT || pushed)
+            fail_msg("passed: %s", wrong[i][1]);
+    char *longer = calloc(5000, 1);
+    memset(longer, 'x', 4999);
+    assert_int_equal(decode_changed("vllm:g", longer, &pushed), ERR_BAD_INPUT);
+    assert_int_equal(decode_changed("127.0.0.1", longer, &pushed), ERR_BAD_INPUT);
+    free(longer);
+    struct buf pids = BUF_INIT;
+    for (int i = 0; i < 300; i++)
+        buf_puts(&pids, i ? ",7" : "[7");
+    buf_putc(&pids, ']');
+    assert_int_equal(decode_changed("[78,79]", buf_str(&pids), &pushed), ERR_BAD_INPUT);
+    buf_fini(&pids);
+    assert_int_equal(pushed, 0);
+    /* not known: ignored; a GPU's metric is none of a server */
+    assert_int_equal(decode_changed("\"ttft\"", "\"hyper\"", &pushed), OK);
+    assert_int_equal(decode_changed("\"ttft\"", "\"power\"", &pushed), OK);
+    assert_int_equal(decode_changed("\"pid\":77", "\"pid\":null", &pushed), OK);
+    assert_int_equal(pushed, 3);
+}
+
 static void what_is_not_known_is_ignored(void **state)
 {
     (void)state;
@@ -264,6 +409,8 @@ int main(void)
         cmocka_unit_test(lines_look_as_documented),
         cmocka_unit_test(ratios_keep_seven_places),
         cmocka_unit_test(wrong_lines_push_nothing),
+        cmocka_unit_test(a_server_survives_the_wire),
+        cmocka_unit_test(wrong_servers_push_nothing),
         cmocka_unit_test(what_is_not_known_is_ignored),
         cmocka_unit_test(samples_without_a_plan_are_not_encoded),
     };
