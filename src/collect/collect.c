@@ -9,6 +9,7 @@
 #include "collect/crosscheck.h"
 #include "collect/feed.h"
 #include "collect/notes.h"
+#include "collect/serverlist.h"
 
 struct identity {
     unsigned index;
@@ -25,6 +26,7 @@ struct collector {
     size_t n_gpus;
     struct feed *feeds;
     size_t n_feeds;
+    struct serverlist servers;
     struct notes notes;
 };
 
@@ -47,6 +49,7 @@ void collector_destroy(struct collector *c)
     for (size_t i = 0; i < c->n_gpus; i++)
         free(c->gpus[i].processes);
     free(c->gpus);
+    serverlist_fini(&c->servers);
     notes_fini(&c->notes);
     free(c);
 }
@@ -187,6 +190,8 @@ static enum status take(void *self, const struct event *ev, struct error *err)
         return take_plan(c, &ev->u.plan, err);
     case EVENT_SAMPLES:
         return take_samples(c, &ev->u.samples, err);
+    case EVENT_SERVER:
+        return serverlist_take(&c->servers, &ev->u.server, err);
     case EVENT_NOTE:
         return notes_add(&c->notes, &ev->u.note, err);
     case EVENT_PROCESSES:
@@ -209,6 +214,7 @@ void collector_forget(struct collector *c)
         feed_forget(&c->feeds[i]);
     for (size_t i = 0; i < c->n_gpus; i++)
         c->gpus[i].check = (struct crosscheck){0};
+    serverlist_forget(&c->servers);
 }
 
 /* Whose number is taken when several have one: the finer source. */
@@ -344,9 +350,12 @@ enum status collector_snapshot(struct collector *c, struct snapshot **out, struc
         return fail(err, ERR_NOMEM, 0, "out of memory");
     s->gpus = calloc(c->n_gpus ? c->n_gpus : 1, sizeof *s->gpus);
     s->notes = calloc(c->notes.n + 1, sizeof *s->notes);
-    if (!s->gpus || !s->notes) {
+    enum status st = s->gpus && s->notes ? OK : fail(err, ERR_NOMEM, 0, "out of memory");
+    if (!st)
+        st = serverlist_copy(&c->servers, &s->servers, &s->n_servers, err);
+    if (st) {
         snapshot_destroy(s);
-        return fail(err, ERR_NOMEM, 0, "out of memory");
+        return st;
     }
     copy(s->tool, sizeof s->tool, c->tool);
     copy(s->host, sizeof s->host, c->host);
@@ -354,7 +363,7 @@ enum status collector_snapshot(struct collector *c, struct snapshot **out, struc
     s->n_gpus = c->n_gpus;
     for (size_t i = 0; i < c->n_gpus; i++) {
         init_gpu(&s->gpus[i], &c->gpus[i]);
-        enum status st = fill_gpu(c, &c->gpus[i], &s->gpus[i], err);
+        st = fill_gpu(c, &c->gpus[i], &s->gpus[i], err);
         if (st) {
             snapshot_destroy(s);
             return st;

@@ -16,7 +16,8 @@ void collector_destroy(struct collector *c); /* accepts NULL */
 /* A sink that feeds c; valid as long as c lives. */
 struct event_sink collector_sink(struct collector *c);
 
-/* Forgets all samples, so that another window begins; GPUs, plans, processes and notes stay. */
+/* Forgets all samples, so that another window begins; GPUs, plans, processes, servers and notes
+ * stay. */
 void collector_forget(struct collector *c);
 
 /* The state of things now, to be released by snapshot_destroy. */

@@ -12,6 +12,7 @@ void snapshot_destroy(struct snapshot *s)
         free(s->gpus[i].processes);
     }
     free(s->gpus);
+    free(s->servers);
     free(s->notes);
     free(s);
 }
@@ -19,4 +20,9 @@ void snapshot_destroy(struct snapshot *s)
 double gpu_snapshot_window_s(const struct gpu_snapshot *g)
 {
     return g->t1_ns > g->t0_ns ? (double)(g->t1_ns - g->t0_ns) * 1e-9 : 0;
+}
+
+double server_snapshot_window_s(const struct server_snapshot *s)
+{
+    return s->t1_ns > s->t0_ns ? (double)(s->t1_ns - s->t0_ns) * 1e-9 : 0;
 }

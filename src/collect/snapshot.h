@@ -60,6 +60,34 @@ struct gpu_snapshot {
     bool processes_known; /* false: not asked, or the driver does not tell */
 };
 
+enum {
+    SERVER_METRIC_FIRST = METRIC_OUTPUT_TOKENS_PER_SECOND,
+    SERVER_METRICS = METRIC_PREFIX_HIT + 1 - SERVER_METRIC_FIRST,
+    SERVER_PIDS_MAX = 32,
+    SERVER_URL_SIZE = 512,
+};
+
+/* A metric of a server: its newest value, and what its sound readings of the window were. */
+struct server_metric {
+    struct value value;
+    uint64_t readings; /* sound ones; mean and max are meaningful only with at least one */
+    double mean, max;
+    char series[320]; /* what stands behind it at the server; "" = nothing */
+};
+
+struct server_snapshot {
+    char url[SERVER_URL_SIZE];         /* as it was named or found */
+    char kind[32], model[160];         /* "" = not known */
+    int64_t pid;                       /* of the process that listens; 0 = not known */
+    bool is_local;                     /* of this machine, and all its GPUs are in the snapshot */
+    int64_t gpu_pids[SERVER_PIDS_MAX]; /* processes on GPUs that are the server's */
+    size_t n_gpu_pids;
+    enum value_state state; /* of its last answer */
+    char reason[VALUE_REASON_SIZE];
+    int64_t t0_ns, t1_ns; /* UNIX time: what rates and means cover; equal = no window */
+    struct server_metric metrics[SERVER_METRICS];
+};
+
 struct snapshot_note {
     enum note_level level;
     int gpu; /* -1 = the whole snapshot */
@@ -72,6 +100,8 @@ struct snapshot {
     char tool[96];   /* who measured */
     struct gpu_snapshot *gpus;
     size_t n_gpus;
+    struct server_snapshot *servers;
+    size_t n_servers;
     struct snapshot_note *notes;
     size_t n_notes;
 };
@@ -81,5 +111,13 @@ void snapshot_destroy(struct snapshot *s);
 
 /* Length of the window in seconds, 0 when nothing was measured. */
 double gpu_snapshot_window_s(const struct gpu_snapshot *g);
+double server_snapshot_window_s(const struct server_snapshot *s);
+
+/* m must be of SCOPE_SERVER. */
+static inline const struct server_metric *server_snapshot_metric(const struct server_snapshot *s,
+                                                                 enum metric m)
+{
+    return &s->metrics[m - SERVER_METRIC_FIRST];
+}
 
 #endif

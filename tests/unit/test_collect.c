@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "support.h"
@@ -325,6 +326,91 @@ static void errors_stay_when_warnings_and_infos_go(void **state)
     snapshot_destroy(s);
 }
 
+/* ---- servers ---- */
+
+static enum status server(const char *url, const char *kind, enum value_state state, double tokens,
+                          double running)
+{
+    bool ok = state == VALUE_OK;
+    struct event_server_metric metrics[] = {
+        {METRIC_OUTPUT_TOKENS_PER_SECOND, ok ? VALUE_OK : VALUE_STALE, tokens, ok ? "" : "old",
+         "vllm:g"},
+        {METRIC_RUNNING, state, ok ? running : NAN, ok ? "" : "gone", ""}};
+    int64_t pids[100] = {78};
+    struct event ev = {.kind = EVENT_SERVER,
+                       .u.server = {.url = url,
+                                    .kind = kind,
+                                    .model = "m\x1b",
+                                    .pid = 77,
+                                    .n_gpu_pids = 100,
+                                    .gpu_pids = pids,
+                                    .state = state,
+                                    .reason = ok ? "" : "gone",
+                                    .t0_ns = 1000000000,
+                                    .t1_ns = 3500000000,
+                                    .n = 2,
+                                    .metrics = metrics}};
+    return event_push(&sink, &ev, NULL);
+}
+
+static void a_servers_newest_event_counts(void **state)
+{
+    (void)state;
+    assert_int_equal(server("a", "vllm", VALUE_OK, 100, 4), OK);
+    assert_int_equal(server("b", "", VALUE_FAILED, 3, 0), OK);
+    assert_int_equal(server("a", "vllm", VALUE_OK, 120, 1), OK);
+    struct snapshot *s = snapshot();
+    assert_int_equal(s->n_servers, 2);
+    const struct server_snapshot *a = &s->servers[0];
+    const struct server_metric *running = server_snapshot_metric(a, METRIC_RUNNING);
+    assert_string_equal(a->url, "a");
+    assert_string_equal(a->model, "m\xEF\xBF\xBD"); /* nothing that a terminal obeys */
+    assert_int_equal(a->pid, 77);
+    assert_int_equal(a->n_gpu_pids, SERVER_PIDS_MAX);
+    assert_int_equal(a->gpu_pids[0], 78);
+    assert_near(server_snapshot_window_s(a), 2.5, 1e-9);
+    assert_near(running->value.v, 1, 0);
+    assert_int_equal(running->readings, 2);
+    assert_near(running->mean, 2.5, 1e-12);
+    assert_near(running->max, 4, 0);
+    assert_int_equal(server_snapshot_metric(a, METRIC_TTFT)->value.state, VALUE_UNSUPPORTED);
+    assert_string_equal(s->servers[1].reason, "gone");
+    const struct value *old =
+        &server_snapshot_metric(&s->servers[1], METRIC_OUTPUT_TOKENS_PER_SECOND)->value;
+    assert_int_equal(old->state, VALUE_STALE);
+    assert_near(old->v, 3, 0);
+    snapshot_destroy(s);
+}
+
+static void a_server_that_fails_stays_what_it_was(void **state)
+{
+    (void)state;
+    assert_int_equal(server("a", "vllm", VALUE_OK, 100, 4), OK);
+    collector_forget(c);
+    assert_int_equal(server("a", "", VALUE_FAILED, 100, 0), OK);
+    struct snapshot *s = snapshot();
+    const struct server_metric *running = server_snapshot_metric(&s->servers[0], METRIC_RUNNING);
+    assert_string_equal(s->servers[0].kind, "vllm");
+    assert_int_equal(s->servers[0].state, VALUE_FAILED);
+    assert_int_equal(running->value.state, VALUE_FAILED);
+    assert_string_equal(running->value.reason, "gone");
+    assert_int_equal(running->readings, 0); /* those before the window are forgotten */
+    snapshot_destroy(s);
+}
+
+static void too_many_servers_are_left_out(void **state)
+{
+    (void)state;
+    char url[16];
+    for (int i = 0; i < 300; i++) {
+        snprintf(url, sizeof url, "u%d", i);
+        assert_int_equal(server(url, "vllm", VALUE_OK, 1, 1), OK);
+    }
+    struct snapshot *s = snapshot();
+    assert_int_equal(s->n_servers, 256);
+    snapshot_destroy(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +429,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(energy_that_began_again_is_no_number, set_up, tear_down),
         cmocka_unit_test_setup_teardown(as_many_notes_as_fit_are_all_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(notes_beyond_that_are_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_servers_newest_event_counts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_server_that_fails_stays_what_it_was, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(too_many_servers_are_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(errors_stay_when_warnings_and_infos_go, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

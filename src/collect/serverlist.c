@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/serverlist.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+enum { SERVERS_MAX = 256 };
+
+void serverlist_fini(struct serverlist *l)
+{
+    free(l->list);
+    *l = (struct serverlist){0};
+}
+
+static void copy(char *dst, size_t size, const char *src)
+{
+    str_clean(dst, size, src, strlen(src));
+}
+
+/* NULL and OK: there are too many. */
+static enum status find(struct serverlist *l, const char *url, struct server_snapshot **out,
+                        struct error *err)
+{
+    char clean[SERVER_URL_SIZE];
+    copy(clean, sizeof clean, url);
+    *out = NULL;
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->list[i].url, clean) == 0) {
+            *out = &l->list[i];
+            return OK;
+        }
+    if (l->n == SERVERS_MAX)
+        return OK;
+    struct server_snapshot *longer = realloc(l->list, (l->n + 1) * sizeof *longer);
+    if (!longer)
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    l->list = longer;
+    *out = &longer[l->n++];
+    **out = (struct server_snapshot){0};
+    memcpy((*out)->url, clean, sizeof clean);
+    return OK;
+}
+
+static void take_metric(struct server_metric *m, const struct event_server_metric *ev, int64_t t_ns)
+{
+    copy(m->series, sizeof m->series, ev->series);
+    if (ev->state != VALUE_OK)
+        value_set_state(&m->value, SOURCE_SERVER, ev->state, "%s", ev->reason);
+    else
+        value_set(&m->value, SOURCE_SERVER, t_ns, ev->v);
+    if (value_has_number(&m->value))
+        m->value.v = ev->v;
+    if (ev->state != VALUE_OK)
+        return;
+    m->mean = (m->mean * (double)m->readings + ev->v) / (double)(m->readings + 1);
+    m->max = m->readings && m->max > ev->v ? m->max : ev->v;
+    m->readings++;
+}
+
+enum status serverlist_take(struct serverlist *l, const struct event_server *ev, struct error *err)
+{
+    struct server_snapshot *s = NULL;
+    enum status st = find(l, ev->url, &s, err);
+    if (st || !s)
+        return st;
+    /* A server that does not answer now is still the one that it was. */
+    if (*ev->kind)
+        copy(s->kind, sizeof s->kind, ev->kind);
+    if (*ev->model)
+        copy(s->model, sizeof s->model, ev->model);
+    copy(s->reason, sizeof s->reason, ev->reason);
+    s->state = ev->state;
+    s->pid = ev->pid;
+    s->is_local = ev->is_local;
+    s->n_gpu_pids = ev->n_gpu_pids < SERVER_PIDS_MAX ? ev->n_gpu_pids : SERVER_PIDS_MAX;
+    for (size_t i = 0; i < s->n_gpu_pids; i++)
+        s->gpu_pids[i] = ev->gpu_pids[i];
+    s->t0_ns = ev->t0_ns;
+    s->t1_ns = ev->t1_ns;
+    for (int i = 0; i < SERVER_METRICS; i++)
+        value_set_state(&s->metrics[i].value, SOURCE_SERVER, VALUE_UNSUPPORTED,
+                        "the server's event does not have it");
+    for (size_t i = 0; i < ev->n; i++) {
+        int index = (int)ev->metrics[i].metric - SERVER_METRIC_FIRST;
+        if (index >= 0 && index < SERVER_METRICS)
+            take_metric(&s->metrics[index], &ev->metrics[i], ev->t1_ns);
+    }
+    return OK;
+}
+
+void serverlist_forget(struct serverlist *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        for (int m = 0; m < SERVER_METRICS; m++)
+            l->list[i].metrics[m].readings = 0;
+}
+
+enum status serverlist_copy(const struct serverlist *l, struct server_snapshot **out, size_t *n,
+                            struct error *err)
+{
+    struct server_snapshot *list = calloc(l->n + 1, sizeof *list);
+    if (!list)
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    if (l->n)
+        memcpy(list, l->list, l->n * sizeof *list);
+    *out = list;
+    *n = l->n;
+    return OK;
+}
