@@ -55,6 +55,22 @@
  * sample, and one sample must not decide. */
 enum { SAMPLES_MIN = 5, QUANTILE_SAMPLES_MIN = 20 };
 
+/* A server's window and a GPU's are one when three quarters of both together are common: the ends
+ * of a measurement of a second lie a fifth apart (ours). */
+#define SAME_WINDOW 0.75
+
+/* From here on a server sets requests back or lets them wait for room in its KV cache (ours). */
+#define KV_FULL 0.95
+
+/* "About one request runs": the mean of the readings (ours). Below a twentieth of the peak the
+ * resolution of its share decides what a GPU's peak is reckoned to be (ours). */
+#define ONE_LEAST 0.5
+#define ONE_MOST  1.5
+#define PEAK_MIN  0.05
+
+/* Memory time longer than the time per token contradicts itself, beyond what windows differ. */
+#define EXPLAINED_MAX 1.1
+
 /* Differences of decimal fractions are not exact. */
 #define SLACK 1e-9
 

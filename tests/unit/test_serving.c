@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/* Servers and GPUs joined: numbers worked out by hand, and every reason why there is none. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+#include "judge/serving.h"
+
+static struct snapshot s;
+
+static const int64_t begin_ns = INT64_C(1796000000000000000), second_ns = INT64_C(1000000000);
+
+static void set_gpu(unsigned i, enum metric m, double v)
+{
+    struct metric_stats *stats = &s.gpus[i].metrics[m];
+    value_set(&stats->value, SOURCE_PM, 1, v);
+    stats->min = stats->p05 = stats->p50 = stats->p95 = stats->max = v;
+    stats->samples = 500;
+    stats->idle_share = v <= 0.02;
+}
+
+static void set_server(unsigned i, enum metric m, double v)
+{
+    struct server_metric *x = &s.servers[i].metrics[m - SERVER_METRIC_FIRST];
+    value_set(&x->value, SOURCE_SERVER, 1, v);
+    x->readings = 10;
+    x->mean = x->max = v;
+}
+
+static void refuse_server(enum metric m, enum value_state state, const char *reason)
+{
+    value_set_state(&s.servers[0].metrics[m - SERVER_METRIC_FIRST].value, SOURCE_SERVER, state,
+                    "%s", reason);
+}
+
+/* A decoding GPU of 4 TB/s: 3.1 + 0.1 TB/s, 200 tokens/s, 4000 J in 10 s. The server's process has
+ * a child on the GPU. */
+static int set_up(void **state)
+{
+    (void)state;
+    s = (struct snapshot){.n_gpus = 1, .n_servers = 1};
+    s.gpus = calloc(2, sizeof *s.gpus);
+    s.servers = calloc(2, sizeof *s.servers);
+    for (unsigned i = 0; i < 2; i++) {
+        struct gpu_snapshot *g = &s.gpus[i];
+        *g = (struct gpu_snapshot){.index = i, .samples = 500, .coverage = 1, .t0_ns = begin_ns};
+        g->t1_ns = begin_ns + 10 * second_ns;
+        g->processes_known = true;
+        g->n_processes = 1;
+        g->processes = calloc(1, sizeof *g->processes);
+        g->processes[0].pid = 78 + i;
+        set_gpu(i, METRIC_GR_ACTIVE, 0.99);
+        set_gpu(i, METRIC_SM_ACTIVE, 0.86);
+        set_gpu(i, METRIC_SM_ISSUE, 0.1);
+        set_gpu(i, METRIC_TENSOR_ACTIVE, 0.03);
+        set_gpu(i, METRIC_DRAM_READ, 0.775);
+        set_gpu(i, METRIC_DRAM_WRITE, 0.025);
+        set_gpu(i, METRIC_DRAM_READ_BYTES, 3.1e12);
+        set_gpu(i, METRIC_DRAM_WRITE_BYTES, 0.1e12);
+        set_gpu(i, METRIC_ENERGY, 4000);
+        set_gpu(i, METRIC_POWER, 500);
+        struct server_snapshot *x = &s.servers[i];
+        snprintf(x->url, sizeof x->url, "http://127.0.0.1:800%u/metrics", i);
+        x->state = VALUE_OK;
+        x->pid = 10 + i;
+        x->n_gpu_pids = 1;
+        x->gpu_pids[0] = 78 + i;
+        x->t0_ns = begin_ns + second_ns / 10;
+        x->t1_ns = begin_ns + 10 * second_ns;
+        set_server(i, METRIC_OUTPUT_TOKENS_PER_SECOND, 200);
+        set_server(i, METRIC_RUNNING, 1);
+        set_server(i, METRIC_WAITING, 0);
+        set_server(i, METRIC_KV_USAGE, 0.1);
+        set_server(i, METRIC_TPOT, 0.005);
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++)
+        free(s.gpus[i].processes);
+    free(s.gpus);
+    free(s.servers);
+    return 0;
+}
+
+static void expect_number(enum metric m, double v)
+{
+    struct value out = {0};
+    serving_derive(&s, 0, m, &out);
+    if (out.state != VALUE_OK)
+        fail_msg("%s: %s", value_state_name(out.state), out.reason);
+    assert_near(out.v, v, 1e-9 * v);
+    assert_int_equal(out.source, SOURCE_DERIVED);
+}
+
+static void expect_none(enum metric m, enum value_state state, const char *reason)
+{
+    struct value out = {0};
+    serving_derive(&s, 0, m, &out);
+    assert_int_equal(out.state, state);
+    assert_false(value_has_number(&out));
+    assert_string_equal(out.reason, reason);
+}
+
+static void one_server_on_one_gpu(void **state)
+{
+    (void)state;
+    /* (3.1 + 0.1) TB/s ÷ 200/s = 16 GB; 4000 J ÷ 10 s ÷ 200/s = 2 J */
+    expect_number(METRIC_BYTES_PER_OUTPUT_TOKEN, 16e9);
+    expect_number(METRIC_JOULES_PER_OUTPUT_TOKEN, 2);
+    struct value only = {0};
+    serving_derive_only(&s, METRIC_BYTES_PER_OUTPUT_TOKEN, &only);
+    assert_near(only.v, 16e9, 1);
+    /* 500 W ÷ 200/s where the driver counts no energy */
+    value_set_state(&s.gpus[0].metrics[METRIC_ENERGY].value, SOURCE_NVML, VALUE_UNSUPPORTED, "no");
+    expect_number(METRIC_JOULES_PER_OUTPUT_TOKEN, 2.5);
+}
+
+static void one_server_on_two_gpus(void **state)
+{
+    (void)state;
+    s.n_gpus = 2;
+    s.servers[0].n_gpu_pids = 2;
+    s.servers[0].gpu_pids[1] = 79;
+    set_gpu(1, METRIC_DRAM_READ_BYTES, 1e12);
+    set_gpu(1, METRIC_ENERGY, 2000);
+    /* (3.2 + 1.1) TB/s ÷ 200/s; (400 + 200) W ÷ 200/s */
+    expect_number(METRIC_BYTES_PER_OUTPUT_TOKEN, 21.5e9);
+    expect_number(METRIC_JOULES_PER_OUTPUT_TOKEN, 3);
+}
+
+static void who_serves_where(void **state)
+{
+    (void)state;
+    s.n_gpus = 2;
+    assert_int_equal(serving_of(&s, 0, 0), SERVING_BY_PROCESS);
+    assert_int_equal(serving_of(&s, 0, 1), SERVING_NOT);
+    s.servers[0].n_gpu_pids = 0;
+    assert_int_equal(serving_of(&s, 0, 0), SERVING_NOT);
+    s.servers[0].pid = 79;
+    assert_int_equal(serving_of(&s, 0, 1), SERVING_BY_PROCESS);
+    /* without a process: the only one of both, and local */
+    s.servers[0].pid = 0;
+    s.n_gpus = 1;
+    assert_int_equal(serving_of(&s, 0, 0), SERVING_NOT);
+    s.servers[0].is_local = true;
+    assert_int_equal(serving_of(&s, 0, 0), SERVING_ALONE);
+    expect_number(METRIC_BYTES_PER_OUTPUT_TOKEN, 16e9);
+    s.n_servers = 2;
+    assert_int_equal(serving_of(&s, 0, 0), SERVING_NOT);
+    s.n_servers = 1;
+    s.n_gpus = 2;
+    assert_int_equal(serving_of(&s, 0, 0), SERVING_NOT);
+}
+
+static void no_number_for_want_of_a_server(void **state)
+{
+    (void)state;
+    struct value out = {0};
+    s.n_servers = 0;
+    serving_derive_only(&s, METRIC_BYTES_PER_OUTPUT_TOKEN, &out);
+    assert_int_equal(out.state, VALUE_UNSUPPORTED);
+    assert_string_equal(out.reason, "no inference server was read");
+    s.n_servers = 2;
+    serving_derive_only(&s, METRIC_JOULES_PER_OUTPUT_TOKEN, &out);
+    assert_int_equal(out.state, VALUE_UNSUPPORTED);
+    assert_string_equal(out.reason, "several inference servers: each has its own");
+}
+
+static void no_number_for_want_of_tokens(void **state)
+{
+    (void)state;
+    const enum metric tokens = METRIC_OUTPUT_TOKENS_PER_SECOND, m = METRIC_BYTES_PER_OUTPUT_TOKEN;
+    refuse_server(tokens, VALUE_WARMING, "the first scrape");
+    expect_none(m, VALUE_WARMING, "Output tokens/s is warming: the first scrape");
+    refuse_server(tokens, VALUE_UNSUPPORTED, "it has none");
+    expect_none(m, VALUE_UNSUPPORTED, "Output tokens/s is unsupported: it has none");
+    refuse_server(tokens, VALUE_SUSPECT, "of another time");
+    expect_none(m, VALUE_UNSUPPORTED, "Output tokens/s is suspect: of another time");
+    refuse_server(tokens, VALUE_STALE, "3 s old");
+    expect_none(m, VALUE_UNSUPPORTED, "Output tokens/s is stale: 3 s old");
+    set_server(0, tokens, 0);
+    expect_none(m, VALUE_WARMING, "no output token in the window");
+    expect_none(METRIC_JOULES_PER_OUTPUT_TOKEN, VALUE_WARMING, "no output token in the window");
+}
+
+static void no_number_for_want_of_a_gpu(void **state)
+{
+    (void)state;
+    const enum metric m = METRIC_BYTES_PER_OUTPUT_TOKEN;
+    s.n_servers = 2;
+    s.servers[1].pid = 78;
+    expect_none(m, VALUE_UNSUPPORTED, "several servers use GPU 0");
+    s.n_servers = 1;
+    s.servers[0].n_gpu_pids = 0;
+    expect_none(m, VALUE_UNSUPPORTED, "it is not known which GPU this server uses");
+    s.servers[0].is_local = true;
+    expect_number(m, 16e9);
+    /* 2.4 of 10 s are missing, then 2.6 */
+    s.servers[0].t0_ns = begin_ns + 24 * second_ns / 10;
+    expect_number(m, 16e9);
+    s.servers[0].t0_ns = begin_ns + 26 * second_ns / 10;
+    expect_none(m, VALUE_UNSUPPORTED,
+                "the server was read over another time (7.4 s) than GPU 0 (10.0 s)");
+    s.servers[0].t0_ns = s.servers[0].t1_ns;
+    expect_none(m, VALUE_UNSUPPORTED,
+                "the server was read over another time (0.0 s) than GPU 0 (10.0 s)");
+}
+
+static void no_number_for_want_of_counters(void **state)
+{
+    (void)state;
+    struct metric_stats *metrics = s.gpus[0].metrics;
+    value_set_state(&metrics[METRIC_DRAM_WRITE_BYTES].value, SOURCE_PM, VALUE_BUSY, "taken");
+    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_BUSY, "DRAM write rate is busy: taken");
+    expect_number(METRIC_JOULES_PER_OUTPUT_TOKEN, 2);
+    value_set_state(&metrics[METRIC_DRAM_READ_BYTES].value, SOURCE_PM, VALUE_SUSPECT, "odd");
+    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED, "DRAM read rate is suspect: odd");
+    value_set_state(&metrics[METRIC_ENERGY].value, SOURCE_NVML, VALUE_UNSUPPORTED, "no");
+    value_set_state(&metrics[METRIC_POWER].value, SOURCE_NVML, VALUE_FAILED, "lost");
+    expect_none(METRIC_JOULES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED, "Energy is unsupported: no");
+}
+
+/* ---- the verdict ---- */
+
+static bool has_line(const struct verdict_lines *l, const char *part)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strstr(l->line[i], part))
+            return true;
+    return false;
+}
+
+static struct verdict verdict(void)
+{
+    struct verdict v;
+    serving_verdict(&s, 0, &v);
+    return v;
+}
+
+static const char explained[] =
+    "memory explains 80 % of the time per token: 16.0 GB/token at the peak of 4.00 TB/s take "
+    "4.00 ms of 5.00 ms";
+
+static void one_request_on_a_memory_bound_gpu(void **state)
+{
+    (void)state;
+    struct verdict v = verdict();
+    assert_int_equal(v.kind, VERDICT_MEMORY_BOUND);
+    assert_contains(v.advice.line[0], "Raise concurrency: about one request runs, and weights are "
+                                      "read once per step whatever the batch");
+    /* 3.1 TB/s ÷ 0.775 = 4 TB/s; 16 GB ÷ 4 TB/s = 4 ms of 5 ms */
+    if (!has_line(&v.evidence, explained))
+        fail_msg("%s", v.evidence.line[v.evidence.n - 1]);
+    assert_false(has_line(&v.limits, "only ones here"));
+    /* the advice of the counters alone stays behind it */
+    assert_true(has_line(&v.advice, "Raise the batch size"));
+    s.servers[0].n_gpu_pids = 0;
+    s.servers[0].is_local = true;
+    v = verdict();
+    assert_true(has_line(&v.limits, "only ones here"));
+}
+
+static void what_is_not_sound_adds_nothing(void **state)
+{
+    (void)state;
+    struct verdict v, alone;
+    verdict_of(&s.gpus[0], &alone);
+    refuse_server(METRIC_TPOT, VALUE_WARMING, "none");
+    v = verdict();
+    assert_false(has_line(&v.evidence, "memory explains"));
+    assert_true(has_line(&v.advice, "Raise concurrency"));
+    set_server(0, METRIC_TPOT, 0.003); /* shorter than memory alone needs: a contradiction */
+    assert_false((v = verdict(), has_line(&v.evidence, "memory explains")));
+    set_server(0, METRIC_TPOT, 0.005);
+    value_set_state(&s.gpus[0].metrics[METRIC_DRAM_READ].value, SOURCE_PM, VALUE_SUSPECT, "odd");
+    assert_false((v = verdict(), has_line(&v.evidence, "memory explains")));
+    set_gpu(0, METRIC_DRAM_READ, 0.775);
+    set_server(0, METRIC_RUNNING, 1.6);
+    v = verdict();
+    assert_memory_equal(&v, &alone, sizeof v);
+    set_server(0, METRIC_RUNNING, 1);
+    refuse_server(METRIC_RUNNING, VALUE_STALE, "old");
+    v = verdict();
+    assert_memory_equal(&v, &alone, sizeof v);
+    set_server(0, METRIC_RUNNING, 1);
+    s.servers[0].gpu_pids[0] = 4;
+    v = verdict();
+    assert_memory_equal(&v, &alone, sizeof v);
+}
+
+static void no_request_explains_an_idle_gpu(void **state)
+{
+    (void)state;
+    const char *line = "no request ran or waited at http://127.0.0.1:8000/metrics (10 readings): "
+                       "the clients send too little";
+    for (int m = 0; m < METRIC_COUNT; m++)
+        if (value_is_sound(&s.gpus[0].metrics[m].value))
+            set_gpu(0, (enum metric)m, 0);
+    set_server(0, METRIC_RUNNING, 0);
+    set_server(0, METRIC_OUTPUT_TOKENS_PER_SECOND, 0);
+    struct verdict v = verdict();
+    assert_int_equal(v.kind, VERDICT_IDLE);
+    assert_true(has_line(&v.evidence, line));
+    assert_contains(v.advice.line[0], "Send more requests");
+    /* starved: hardly any work, evenly */
+    set_gpu(0, METRIC_GR_ACTIVE, 0.08);
+    v = verdict();
+    assert_int_equal(v.kind, VERDICT_STARVED);
+    assert_true(has_line(&v.evidence, line));
+    /* some ran at another reading, or between two, or one waits, or nobody knows */
+    s.servers[0].metrics[METRIC_RUNNING - SERVER_METRIC_FIRST].max = 1;
+    assert_false((v = verdict(), has_line(&v.evidence, "too little")));
+    set_server(0, METRIC_RUNNING, 0);
+    set_server(0, METRIC_OUTPUT_TOKENS_PER_SECOND, 3);
+    assert_false((v = verdict(), has_line(&v.evidence, "too little")));
+    set_server(0, METRIC_OUTPUT_TOKENS_PER_SECOND, 0);
+    set_server(0, METRIC_WAITING, 1);
+    assert_false((v = verdict(), has_line(&v.evidence, "too little")));
+    refuse_server(METRIC_WAITING, VALUE_UNSUPPORTED, "none");
+    assert_false((v = verdict(), has_line(&v.evidence, "too little")));
+    set_server(0, METRIC_WAITING, 0);
+    s.servers[0].metrics[METRIC_WAITING - SERVER_METRIC_FIRST].readings = 1;
+    assert_false((v = verdict(), has_line(&v.evidence, "too little")));
+    /* another server of this GPU is not quiet */
+    set_server(0, METRIC_WAITING, 0);
+    assert_true((v = verdict(), has_line(&v.evidence, "too little")));
+    s.n_servers = 2;
+    s.servers[1].pid = 78;
+    assert_false((v = verdict(), has_line(&v.evidence, "too little")));
+}
+
+static void a_full_kv_cache_is_named(void **state)
+{
+    (void)state;
+    set_server(0, METRIC_RUNNING, 40);
+    set_server(0, METRIC_KV_USAGE, 0.95);
+    struct verdict v = verdict();
+    assert_false(has_line(&v.evidence, "KV cache")); /* nobody waits */
+    set_server(0, METRIC_WAITING, 12);
+    v = verdict();
+    assert_true(has_line(&v.evidence, "KV cache is the limit of http://127.0.0.1:8000/metrics: "
+                                      "95 % in use, 12 requests wait"));
+    assert_contains(v.advice.line[0], "Make room in the KV cache");
+    set_server(0, METRIC_KV_USAGE, 0.94);
+    assert_false((v = verdict(), has_line(&v.evidence, "KV cache")));
+    set_server(0, METRIC_KV_USAGE, 0.99);
+    refuse_server(METRIC_KV_USAGE, VALUE_STALE, "old");
+    assert_false((v = verdict(), has_line(&v.evidence, "KV cache")));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(one_server_on_one_gpu),
+        TEST(one_server_on_two_gpus),
+        TEST(who_serves_where),
+        TEST(no_number_for_want_of_a_server),
+        TEST(no_number_for_want_of_tokens),
+        TEST(no_number_for_want_of_a_gpu),
+        TEST(no_number_for_want_of_counters),
+        TEST(one_request_on_a_memory_bound_gpu),
+        TEST(what_is_not_sound_adds_nothing),
+        TEST(no_request_explains_an_idle_gpu),
+        TEST(a_full_kv_cache_is_named),
+    };
+#undef TEST
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
