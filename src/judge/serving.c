@@ -55,8 +55,11 @@ static void unsupported(struct value *out, const char *reason)
 /* A number that is not sound is no number here. */
 static void refuse(struct value *out, const struct value *cause, const char *what)
 {
-    value_set_state(out, SOURCE_DERIVED, value_has_number(cause) ? VALUE_UNSUPPORTED : cause->state,
-                    "%s is %s: %s", what, value_state_name(cause->state), cause->reason);
+    if (value_has_number(cause))
+        value_set_state(out, SOURCE_DERIVED, VALUE_UNSUPPORTED, "%s is %s: %s", what,
+                        value_state_name(cause->state), cause->reason);
+    else
+        value_set_state(out, SOURCE_DERIVED, cause->state, "%s: %s", what, cause->reason);
 }
 
 /* Output tokens a second, more than 0. */

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "judge/serving.h"
 #include "metric/throttle.h"
 
 /* jansson steals references here, and NULL from a failed allocation makes the whole pack fail, so
@@ -63,10 +64,10 @@ static json_t *lines_json(const struct verdict_lines *l)
     return a;
 }
 
-static json_t *verdict_json(const struct gpu_snapshot *g)
+static json_t *verdict_json(const struct snapshot *s, size_t gpu)
 {
     struct verdict v;
-    verdict_of(g, &v);
+    serving_verdict(s, gpu, &v);
     return json_pack("{s:s, s:s, s:[], s:o, s:o, s:o}", "kind", verdict_name(v.kind), "text",
                      verdict_text(v.kind), "modifiers", "evidence", lines_json(&v.evidence),
                      "limits", lines_json(&v.limits), "advice", lines_json(&v.advice));
@@ -129,8 +130,9 @@ static json_t *processes_json(const struct gpu_snapshot *g)
     return a;
 }
 
-static json_t *gpu_json(const struct gpu_snapshot *g)
+static json_t *gpu_json(const struct snapshot *s, size_t gpu)
 {
+    const struct gpu_snapshot *g = &s->gpus[gpu];
     json_t *source =
         json_pack("{s:s, s:o, s:o, s:n, s:I, s:I, s:f}", "backend", source_name(g->backend),
                   "rate_hz", g->rate_hz > 0 ? number(g->rate_hz) : json_null(), "coverage",
@@ -145,7 +147,7 @@ static json_t *gpu_json(const struct gpu_snapshot *g)
         return NULL;
     if (g->n_extras)
         json_object_set_new(o, "other_metrics", extras_json(g));
-    json_object_set_new(o, "verdict", verdict_json(g));
+    json_object_set_new(o, "verdict", verdict_json(s, gpu));
     json_object_set_new(o, "processes", processes_json(g));
     return o;
 }
@@ -162,30 +164,90 @@ static json_t *notes_json(const struct snapshot *s)
     return a;
 }
 
-static json_t *derived_json(void)
+/* A value without statistics. */
+static json_t *value_json(const struct value *v, enum metric m)
+{
+    json_t *o =
+        json_pack("{s:o, s:s, s:s}", "value", value_has_number(v) ? number(v->v) : json_null(),
+                  "unit", unit_name(metric_info(m)->unit), "state", value_state_name(v->state));
+    if (o && v->reason[0])
+        json_object_set_new(o, "reason", json_string(v->reason));
+    return o;
+}
+
+/* ---- servers ---- */
+
+enum { OF_SNAPSHOT = -1 };
+
+static json_t *derived_json(const struct snapshot *s, int server)
 {
     json_t *o = json_object();
-    for (int m = 0; o && m < METRIC_COUNT; m++) {
-        const struct metric_info *info = metric_info((enum metric)m);
-        if (info->scope == SCOPE_DERIVED)
-            json_object_set_new(o, info->key,
-                                json_pack("{s:n, s:s, s:s, s:s}", "value", "unit",
-                                          unit_name(info->unit), "state",
-                                          value_state_name(VALUE_UNSUPPORTED), "reason",
-                                          "no inference server was read"));
+    for (int i = 0; o && i < METRIC_COUNT; i++) {
+        enum metric m = (enum metric)i;
+        struct value v = {0};
+        if (metric_info(m)->scope != SCOPE_DERIVED)
+            continue;
+        if (server == OF_SNAPSHOT)
+            serving_derive_only(s, m, &v);
+        else
+            serving_derive(s, (size_t)server, m, &v);
+        json_object_set_new(o, metric_info(m)->key, value_json(&v, m));
     }
     return o;
+}
+
+static json_t *server_metrics_json(const struct server_snapshot *x)
+{
+    json_t *o = json_object();
+    for (int i = 0; o && i < SERVER_METRICS; i++) {
+        enum metric m = (enum metric)(SERVER_METRIC_FIRST + i);
+        json_t *value = value_json(&x->metrics[i].value, m);
+        if (value && x->metrics[i].series[0])
+            json_object_set_new(value, "series", json_string(x->metrics[i].series));
+        json_object_set_new(o, metric_info(m)->key, value);
+    }
+    return o;
+}
+
+static json_t *server_gpus_json(const struct snapshot *s, size_t server)
+{
+    json_t *a = json_array();
+    for (size_t i = 0; a && i < s->n_gpus; i++)
+        if (serving_of(s, server, i) != SERVING_NOT)
+            json_array_append_new(a, json_integer(s->gpus[i].index));
+    return a;
+}
+
+static json_t *server_json(const struct snapshot *s, size_t server)
+{
+    const struct server_snapshot *x = &s->servers[server];
+    double window_s = server_snapshot_window_s(x);
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "url", x->url, "kind",
+                     text_or_null(x->kind), "model", text_or_null(x->model), "pid",
+                     x->pid > 0 ? json_integer((json_int_t)x->pid) : json_null(), "gpus",
+                     server_gpus_json(s, server), "state", value_state_name(x->state), "reason",
+                     text_or_null(x->reason), "window_s",
+                     window_s > 0 ? number(window_s) : json_null(), "metrics",
+                     server_metrics_json(x), "derived", derived_json(s, (int)server));
+}
+
+static json_t *servers_json(const struct snapshot *s)
+{
+    json_t *a = json_array();
+    for (size_t i = 0; a && i < s->n_servers; i++)
+        json_array_append_new(a, server_json(s, i));
+    return a;
 }
 
 static json_t *snapshot_json(const struct snapshot *s, const char *file)
 {
     json_t *gpus = json_array();
     for (size_t i = 0; gpus && i < s->n_gpus; i++)
-        json_array_append_new(gpus, gpu_json(&s->gpus[i]));
-    json_t *o = json_pack("{s:i, s:o, s:o, s:o, s:o, s:[], s:o, s:o}", "schema", SNAPSHOT_SCHEMA,
+        json_array_append_new(gpus, gpu_json(s, i));
+    json_t *o = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", SNAPSHOT_SCHEMA,
                           "time", time_or_null(s->time_ns), "host", text_or_null(s->host), "tool",
-                          text_or_null(s->tool), "gpus", gpus, "servers", "derived", derived_json(),
-                          "notes", notes_json(s));
+                          text_or_null(s->tool), "gpus", gpus, "servers", servers_json(s),
+                          "derived", derived_json(s, OF_SNAPSHOT), "notes", notes_json(s));
     if (o && file) {
         char clean[4096];
         str_clean(clean, sizeof clean, file, strlen(file));

@@ -18,8 +18,9 @@ struct show_style {
     bool utf8;   /* may print more than ASCII */
 };
 
-/* A table of all metrics with numbers, why the others have none, and the verdict, for each GPU.
- * title is printed first ("" = none). Notes are not in it: who prints it has said them already. */
+/* A table of all metrics with numbers, why the others have none, and the verdict, for each GPU;
+ * then the inference servers. title is printed first ("" = none). Notes are not in it: who prints
+ * it has said them already. */
 void show_text(struct buf *out, const struct snapshot *s, const char *title,
                const struct show_style *style);
 

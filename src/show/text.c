@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "judge/serving.h"
 #include "metric/throttle.h"
+#include "show/text_servers.h"
 #include "show/wrap.h"
 
 enum { LABEL_COLUMNS = 20, NUMBER_COLUMNS = 10, BAR_COLUMNS = 20, CELL = 32 };
@@ -230,11 +232,11 @@ static void put_lines(struct buf *out, const struct show_style *style, const cha
         wrap_words(out, style, lead, lines->line[i]);
 }
 
-static void put_verdict(struct buf *out, const struct show_style *style,
-                        const struct gpu_snapshot *g)
+static void put_verdict(struct buf *out, const struct show_style *style, const struct snapshot *s,
+                        size_t gpu)
 {
     struct verdict v;
-    verdict_of(g, &v);
+    serving_verdict(s, gpu, &v);
     struct buf line = BUF_INIT;
     buf_printf(&line, "%s – %s", verdict_name(v.kind), verdict_text(v.kind));
     put_wrapped_in(out, style, bold, "Verdict: ", buf_str(&line));
@@ -289,6 +291,10 @@ void show_text(struct buf *out, const struct snapshot *s, const char *title,
         put_extras(out, style, g);
         put_missing(out, style, g);
         buf_putc(out, '\n');
-        put_verdict(out, style, g);
+        put_verdict(out, style, s, i);
+    }
+    for (size_t i = 0; i < s->n_servers; i++) {
+        buf_putc(out, '\n');
+        text_server(out, s, i, style);
     }
 }

@@ -178,9 +178,9 @@ static void no_number_for_want_of_tokens(void **state)
     (void)state;
     const enum metric tokens = METRIC_OUTPUT_TOKENS_PER_SECOND, m = METRIC_BYTES_PER_OUTPUT_TOKEN;
     refuse_server(tokens, VALUE_WARMING, "the first scrape");
-    expect_none(m, VALUE_WARMING, "Output tokens/s is warming: the first scrape");
+    expect_none(m, VALUE_WARMING, "Output tokens/s: the first scrape");
     refuse_server(tokens, VALUE_UNSUPPORTED, "it has none");
-    expect_none(m, VALUE_UNSUPPORTED, "Output tokens/s is unsupported: it has none");
+    expect_none(m, VALUE_UNSUPPORTED, "Output tokens/s: it has none");
     refuse_server(tokens, VALUE_SUSPECT, "of another time");
     expect_none(m, VALUE_UNSUPPORTED, "Output tokens/s is suspect: of another time");
     refuse_server(tokens, VALUE_STALE, "3 s old");
@@ -218,13 +218,13 @@ static void no_number_for_want_of_counters(void **state)
     (void)state;
     struct metric_stats *metrics = s.gpus[0].metrics;
     value_set_state(&metrics[METRIC_DRAM_WRITE_BYTES].value, SOURCE_PM, VALUE_BUSY, "taken");
-    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_BUSY, "DRAM write rate is busy: taken");
+    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_BUSY, "DRAM write rate: taken");
     expect_number(METRIC_JOULES_PER_OUTPUT_TOKEN, 2);
     value_set_state(&metrics[METRIC_DRAM_READ_BYTES].value, SOURCE_PM, VALUE_SUSPECT, "odd");
     expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED, "DRAM read rate is suspect: odd");
     value_set_state(&metrics[METRIC_ENERGY].value, SOURCE_NVML, VALUE_UNSUPPORTED, "no");
     value_set_state(&metrics[METRIC_POWER].value, SOURCE_NVML, VALUE_FAILED, "lost");
-    expect_none(METRIC_JOULES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED, "Energy is unsupported: no");
+    expect_none(METRIC_JOULES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED, "Energy: no");
 }
 
 /* ---- the verdict ---- */

@@ -473,6 +473,89 @@ static void csv_of_a_live_stream(void **state)
     buf_fini(&out);
 }
 
+/* ---- servers ---- */
+
+/* The recording with a server beside it: 100 tokens/s, warming times, a KV cache that is stale. */
+static struct snapshot *with_server(void)
+{
+    struct snapshot *s = snapshot_of(DECODE, false);
+    struct server_snapshot *x = s->servers; /* has room for one more than there are */
+    s->n_servers = 1;
+    snprintf(x->url, sizeof x->url, "http://127.0.0.1:8000/metrics");
+    snprintf(x->kind, sizeof x->kind, "vllm");
+    snprintf(x->model, sizeof x->model, "m\xC3\xA4");
+    x->state = VALUE_OK;
+    x->is_local = true;
+    x->t0_ns = s->gpus[0].t0_ns;
+    x->t1_ns = s->gpus[0].t1_ns;
+    for (int i = 0; i < SERVER_METRICS; i++)
+        value_set_state(&x->metrics[i].value, SOURCE_SERVER, VALUE_WARMING, "none ended");
+    struct server_metric *tokens =
+        &x->metrics[METRIC_OUTPUT_TOKENS_PER_SECOND - SERVER_METRIC_FIRST];
+    value_set(&tokens->value, SOURCE_SERVER, 1, 100);
+    snprintf(tokens->series, sizeof tokens->series, "vllm:g");
+    struct value *kv = &x->metrics[METRIC_KV_USAGE - SERVER_METRIC_FIRST].value;
+    value_set_state(kv, SOURCE_SERVER, VALUE_STALE, "3 s old");
+    kv->v = 0.5;
+    return s;
+}
+
+static void a_server_in_the_table(void **state)
+{
+    (void)state;
+    struct snapshot *s = with_server();
+    struct buf out = BUF_INIT;
+    show_text(&out, s, "", &(struct show_style){100, false, true});
+    assert_contains(buf_str(&out), "\nServer  http://127.0.0.1:8000/metrics · vllm · mä · GPU 0 · "
+                                   "1.30 s\n"
+                                   "  Output tokens/s        100 tokens/s\n"
+                                   "  KV cache                     50.0 %\n"
+                                   "    stale: 3 s old\n"
+                                   "  Time per token, First token, Running, Waiting: none ended "
+                                   "(warming)\n"
+                                   "  Bytes per token: ");
+    buf_clear(&out);
+    show_text(&out, s, "", &(struct show_style){60, false, false});
+    check_width(&out, 60);
+    for (const char *p = buf_str(&out); *p; p++)
+        assert_true((unsigned char)*p < 0x80);
+    /* one that never answered has its reason alone */
+    s->servers[0].kind[0] = s->servers[0].model[0] = '\0';
+    s->servers[0].state = VALUE_FAILED;
+    snprintf(s->servers[0].reason, sizeof s->servers[0].reason, "no answer within 1 s");
+    buf_clear(&out);
+    show_text(&out, s, "", &(struct show_style){100, false, true});
+    assert_contains(buf_str(&out), "\n  failed: no answer within 1 s\n");
+    assert_null(strstr(buf_str(&out), "none ended"));
+    buf_fini(&out);
+    snapshot_destroy(s);
+}
+
+static void a_server_in_the_json(void **state)
+{
+    (void)state;
+    struct snapshot *s = with_server();
+    struct buf out = BUF_INIT;
+    assert_int_equal(show_json(&out, s, NULL, NULL), OK);
+    const char *text = buf_str(&out);
+    assert_contains(text,
+                    "\"servers\":[{\"url\":\"http://127.0.0.1:8000/metrics\",\"kind\":\"vllm\","
+                    "\"model\":\"mä\",\"pid\":null,\"gpus\":[0],\"state\":\"ok\","
+                    "\"reason\":null,\"window_s\":1.29");
+    assert_contains(text, "\"output_tokens_per_second\":{\"value\":100.0,\"unit\":"
+                          "\"tokens_per_second\",\"state\":\"ok\",\"series\":\"vllm:g\"}");
+    assert_contains(text, "\"kv_usage\":{\"value\":0.5,\"unit\":\"ratio\",\"state\":\"stale\","
+                          "\"reason\":\"3 s old\"}");
+    assert_contains(text, "\"ttft\":{\"value\":null,\"unit\":\"seconds\",\"state\":\"warming\","
+                          "\"reason\":\"none ended\"}");
+    /* the recording has shares of the bandwidth, no bytes */
+    assert_contains(text, "\"derived\":{\"bytes_per_output_token\":{\"value\":null,\"unit\":"
+                          "\"bytes_per_token\",\"state\":\"unsupported\",\"reason\":\"DRAM read "
+                          "rate: ");
+    buf_fini(&out);
+    snapshot_destroy(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -485,6 +568,8 @@ int main(void)
         cmocka_unit_test(every_metric_can_be_shown),
         cmocka_unit_test(json_of_each_file),
         cmocka_unit_test(json_numbers_have_states_and_gaps_have_reasons),
+        cmocka_unit_test(a_server_in_the_table),
+        cmocka_unit_test(a_server_in_the_json),
         cmocka_unit_test(csv_of_two_streams_has_one_header),
         cmocka_unit_test_setup_teardown(csv_marks_suspect_cells_and_quotes_the_uuid, csv_set_up,
                                         csv_tear_down),
