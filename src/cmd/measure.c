@@ -18,14 +18,20 @@
 #include "cmd/output.h"
 #include "cmd/readings.h"
 #include "cmd/rows.h"
+#include "cmd/serverwatch.h"
 #include "collect/collect.h"
 
 /* Loading CUPTI takes up to 2 s on a busy machine; a cold driver several. */
 enum { SECONDS_DEFAULT = 10, SETTLE_MS = 25000, POLL_MS = 100 };
 
+/* How long the beginning and the end wait for a look at the servers. Who answers later is not
+ * waited for. */
+enum { SERVERS_BEGIN_MS = 100, SERVERS_END_MS = 300 };
+
 struct measurement {
     const struct options *options;
     struct live *live;
+    struct serverwatch *servers; /* NULL = none */
     struct collector *collector;
     struct evidence *evidence; /* NULL without --out */
     struct rows *rows;         /* NULL without --csv */
@@ -55,8 +61,11 @@ static enum status take(void *self, const struct event *ev, struct error *err)
 {
     struct measurement *m = self;
     struct event part = *ev;
+    serverwatch_see(m->servers, ev);
     if (m->from_ns == 0)
         readings_take(&m->readings, ev);
+    if (ev->kind == EVENT_SERVER && m->from_ns == 0)
+        return OK;
     if (ev->kind == EVENT_SAMPLES && (m->from_ns == 0 || !cut(&part.u.samples, m->from_ns)))
         return OK;
     enum status st = m->evidence ? evidence_push(m->evidence, &part, err) : OK;
@@ -145,6 +154,24 @@ static void show_progress(double done_s, double total_s, bool clear)
 
 /* ---- the measurement ---- */
 
+/* Counters and servers, for at most timeout_ms. */
+static enum status poll_all(struct measurement *m, int timeout_ms, struct error *err)
+{
+    enum status st = live_poll(m->live, serverwatch_wait_ms(m->servers, timeout_ms), err);
+    return st ? st : serverwatch_step(m->servers, err);
+}
+
+/* A look at every server now, and the counters meanwhile. */
+static enum status look_at_servers(struct measurement *m, int most_ms, struct error *err)
+{
+    int64_t deadline_ns = clock_monotonic_ns() + most_ms * INT64_C(1000000);
+    enum status st = OK;
+    serverwatch_ask(m->servers);
+    while (!st && serverwatch_is_waiting(m->servers) && clock_monotonic_ns() < deadline_ns)
+        st = poll_all(m, POLL_MS, err);
+    return st;
+}
+
 static enum status wait_until_settled(struct measurement *m, enum status *ended,
                                       const char **reason, struct error *err)
 {
@@ -152,14 +179,17 @@ static enum status wait_until_settled(struct measurement *m, enum status *ended,
     enum status st = OK;
     while (!st && !interrupt_raised() && !live_over(m->live, ended, reason) &&
            !live_settled(m->live) && clock_monotonic_ns() < deadline_ns)
-        st = live_poll(m->live, POLL_MS, err);
+        st = poll_all(m, POLL_MS, err);
     return st;
 }
 
 static enum status sample(struct measurement *m, double seconds, char **command, struct error *err)
 {
-    enum status st = OK;
     struct event_sink sink = {take, m};
+    enum status st = look_at_servers(m, SERVERS_BEGIN_MS, err);
+    if (st)
+        return st;
+    serverwatch_mark(m->servers);
     m->from_ns = clock_unix_ns();
     st = readings_push(&m->readings, m->from_ns, &sink, err);
     if (!st && command)
@@ -172,8 +202,12 @@ static enum status sample(struct measurement *m, double seconds, char **command,
         if (command ? m->command_ended : done_s >= seconds)
             break;
         double left_ms = command ? (double)POLL_MS : 1000 * (seconds - done_s) + 1;
-        st = live_poll(m->live, left_ms < (double)POLL_MS ? (int)left_ms : POLL_MS, err);
+        st = poll_all(m, left_ms < (double)POLL_MS ? (int)left_ms : POLL_MS, err);
     }
+    if (!st)
+        st = look_at_servers(m, SERVERS_END_MS, err);
+    if (!st)
+        st = serverwatch_finish(m->servers, err);
     /* what is on the way still belongs to the measurement */
     if (!st)
         st = live_poll(m->live, 2 * POLL_MS, err);
@@ -224,6 +258,8 @@ static int run(struct measurement *m, const struct request *r, double seconds, c
     const char *reason = "";
     enum status ended = OK, counters = OK;
     enum status st = live_open(&m->live, r, &sink, &err);
+    if (!st && (!m->rows || m->evidence)) /* a row has no place for them */
+        st = serverwatch_open(&m->servers, m->options, 0, &sink, &err);
     if (!st)
         st = wait_until_settled(m, &ended, &reason, &err);
     if (!st && ended)
@@ -233,6 +269,8 @@ static int run(struct measurement *m, const struct request *r, double seconds, c
     if (!st && !counters)
         st = sample(m, seconds, command, &err);
     live_close(m->live);
+    serverwatch_close(m->servers);
+    m->servers = NULL;
     if (!st && !counters)
         st = show(m, &err);
     if (st && err.text[0])
@@ -289,13 +327,18 @@ const struct command command_measure = {
     .name = "measure",
     .arguments = "[SECONDS | -- COMMAND...]",
     .summary = "one precise measurement of this machine's GPUs",
-    .details = "Samples hardware counters and the driver's readings for SECONDS (default 10), or\n"
-               "while COMMAND runs, and prints every metric (mean, min, p50, p95, max), why the\n"
-               "others have no number, and what limits the GPU. With COMMAND its exit code is\n"
-               "passed on. --csv prints the samples instead, a row each, as they come. --out DIR\n"
-               "keeps the samples and the summary in a folder of their own.",
+    .details =
+        "Samples hardware counters and the driver's readings for SECONDS (default 10), or\n"
+        "while COMMAND runs, and prints every metric (mean, min, p50, p95, max), why the\n"
+        "others have no number, and what limits the GPU. With COMMAND its exit code is\n"
+        "passed on. --csv prints the samples instead, a row each, as they come. --out DIR\n"
+        "keeps the samples and the summary in a folder of their own.\n\n"
+        "Inference servers are watched beside it, over the same time: those of --server, else\n"
+        "those that smeff servers finds; --server none asks nobody. With them come bytes and\n"
+        "joules per output token, and what their queue says of the verdict.",
     .example = "smeff measure 10 --json | jq '.gpus[0].verdict'",
     .options = OPTION(JSON) | OPTION(CSV) | OPTION(NO_COLOR) | OPTION(GPU) | OPTION(BACKEND) |
-               OPTION(RATE) | OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) | OPTION(OUT),
+               OPTION(RATE) | OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) | OPTION(OUT) |
+               OPTION(SERVER) | OPTION(TOKEN_FILE),
     .run = measure,
 };

@@ -10,56 +10,13 @@
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/output.h"
+#include "cmd/places.h"
 #include "cmd/token.h"
-#include "llm/discover.h"
 
 /* Between the two scrapes; a server that prints its counters once a second moves in it. */
 static const int64_t window_ns = INT64_C(1500000000);
 
-enum { STEP_MS = 50, SERVERS_MAX = 256 };
-
-static enum status add_named(struct watch *w, const char *url, const char *token, struct error *err)
-{
-    struct watch_place place = {.is_named = true, .token = *token ? token : NULL};
-    enum status st = target_parse(url, &place.target, err);
-    if (!st && watch_count(w) >= SERVERS_MAX)
-        st = fail(err, ERR_USAGE, 0, "more than %d servers", SERVERS_MAX);
-    return st ? st : watch_add(w, &place, err);
-}
-
-/* URLs with commas between them, as several --server become one text. */
-static enum status add_list(struct watch *w, const char *list, const char *token, struct error *err)
-{
-    enum status st = OK;
-    for (const char *p = list; p && *p && !st;) {
-        char url[TARGET_URL_SIZE];
-        size_t n = strcspn(p, ",");
-        if (n >= sizeof url)
-            return fail(err, ERR_USAGE, 0, "the URL is too long");
-        memcpy(url, p, n);
-        url[n] = '\0';
-        st = n ? add_named(w, url, token, err) : OK;
-        p += n + (p[n] == ',');
-    }
-    return st;
-}
-
-/* Servers of this machine, by loopback; they never get the key. */
-static enum status add_found(struct watch *w, struct error *err)
-{
-    int pids[DISCOVER_MAX];
-    struct discover_place places[DISCOVER_MAX];
-    size_t n = discover_gpu_holders("", pids, DISCOVER_MAX);
-    enum status st = OK;
-    n = discover_places("", pids, n, places, DISCOVER_MAX);
-    for (size_t i = 0; i < n && !st; i++) {
-        struct watch_place place = {.pid = places[i].pid};
-        st = target_parse(places[i].url, &place.target, err);
-        if (!st)
-            st = watch_add(w, &place, err);
-    }
-    return st;
-}
+enum { STEP_MS = 50 };
 
 /* One scrape of each, or as many as come before their deadline. */
 static void scrape_all(struct watch *w)
@@ -94,8 +51,7 @@ static enum status show(const struct watch *w, const struct options *o, enum exi
         if (list[n].is_named && list[n].state != VALUE_OK && *code != EXIT_CODE_FAILURE)
             *code =
                 list[n].state == VALUE_NO_PERMISSION ? EXIT_CODE_NO_PERMISSION : EXIT_CODE_FAILURE;
-        /* What answers at a usual port and is no inference server is nobody's business. */
-        n += list[n].is_named || list[n].is_known || (list[n].pid && !list[n].is_absent);
+        n += places_is_shown(&list[n]);
     }
     if (o->json)
         st = servers_json(&out, list, n, clock_unix_ns(), err);
@@ -135,11 +91,13 @@ static int servers(const struct options *o, int argc, char **argv)
     if (!st)
         st = watch_create(&w, &err);
     if (!st)
-        st = add_list(w, o->server, token, &err);
+        st = places_add_list(w, o->server, token, &err);
     for (int i = 0; i < argc && !st; i++)
-        st = add_named(w, argv[i], token, &err);
-    if (!st && watch_count(w) == 0)
-        st = add_found(w, &err);
+        st = places_add_named(w, argv[i], token, &err);
+    if (!st && watch_count(w) == 0) {
+        struct discover_place found[DISCOVER_MAX];
+        st = places_add_found(w, found, places_find(found), &err);
+    }
     explicit_bzero(token, sizeof token);
     int code = EXIT_CODE_OK;
     if (st == ERR_USAGE) {

@@ -153,8 +153,7 @@ static void read_command(const char *root, int pid, struct command_line *out)
     }
 }
 
-/* 0 = none, or the machine's first process. */
-static int parent_of(const char *root, int pid)
+int discover_parent(const char *root, int pid)
 {
     char path[64], text[1024];
     int parent = 0;
@@ -237,7 +236,7 @@ size_t discover_places(const char *root, const int *pids, size_t n, struct disco
     read_listeners(root, "/proc/self/net/tcp6", all);
     for (size_t i = 0; i < n; i++) {
         int pid = pids[i];
-        for (int up = 0; pid > 0 && up <= ANCESTORS_MAX; up++, pid = parent_of(root, pid))
+        for (int up = 0; pid > 0 && up <= ANCESTORS_MAX; up++, pid = discover_parent(root, pid))
             add_process(root, pid, all, &places);
     }
     struct search search = {root, all, &places};
@@ -278,4 +277,43 @@ size_t discover_gpu_holders(const char *root, int *pids, size_t max)
     struct holders h = {root, pids, 0, max};
     os_each_process(root, see_process, &h);
     return h.n;
+}
+
+/* ---- who listens ---- */
+
+struct port_search {
+    const char *root;
+    struct listeners *all; /* at this port alone */
+    int pid;               /* the first: those that inherited the socket are its children */
+};
+
+static void see_listener(void *self, const struct os_process *p)
+{
+    struct port_search *s = self;
+    struct owner owner = {.all = s->all};
+    if (s->pid && s->pid < p->pid)
+        return;
+    each_file(s->root, p->pid, see_socket, &owner);
+    for (size_t i = 0; i < s->all->n; i++)
+        if (owner.has[i])
+            s->pid = p->pid;
+}
+
+int discover_listener(const char *root, unsigned port)
+{
+    struct listeners *all = calloc(1, sizeof *all);
+    if (!all)
+        return 0;
+    read_listeners(root, "/proc/self/net/tcp", all);
+    read_listeners(root, "/proc/self/net/tcp6", all);
+    size_t n = 0;
+    for (size_t i = 0; i < all->n; i++)
+        if (all->list[i].port == port)
+            all->list[n++] = all->list[i];
+    all->n = n;
+    struct port_search search = {root, all, 0};
+    if (n)
+        os_each_process(root, see_listener, &search);
+    free(all);
+    return search.pid;
 }

@@ -23,4 +23,11 @@ size_t discover_places(const char *root, const int *pids, size_t n, struct disco
 /* Processes that have a GPU's device file open, as far as we may see. */
 size_t discover_gpu_holders(const char *root, int *pids, size_t max);
 
+/* The process that listens at this port of loopback or of every address; 0 = none that we may see.
+ */
+int discover_listener(const char *root, unsigned port);
+
+/* The process that started this one; 0 = none, or the machine's first process. */
+int discover_parent(const char *root, int pid);
+
 #endif

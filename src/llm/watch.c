@@ -247,6 +247,11 @@ size_t watch_step(struct watch *w, int timeout_ms)
     return waiting;
 }
 
+bool watch_waits(const struct watch *w, size_t index)
+{
+    return w->list[index]->waits;
+}
+
 /* ---- what is known ---- */
 
 /* Numbers of an answer that is not the last one. */
@@ -270,6 +275,7 @@ static void view_scrapes(const struct server *s, struct watch_view *v)
     v->model = last->model;
     v->models = last->models;
     v->is_router = last->is_router;
+    v->unix_ns = last->unix_ns;
     v->age_seconds = (double)(clock_monotonic_ns() - last->mono_ns) * 1e-9;
     if (v->state != VALUE_OK)
         make_stale(v);

@@ -28,6 +28,9 @@ void watch_begin(struct watch *w);
 /* Takes what came, waiting at most timeout_ms; returns how many servers still owe an answer. */
 size_t watch_step(struct watch *w, int timeout_ms);
 
+/* Does this server owe an answer? */
+bool watch_waits(const struct watch *w, size_t index);
+
 /* The newest scrape of each server is the beginning of its window from now on. It also is where a
  * server started anew. */
 void watch_mark(struct watch *w);
@@ -44,6 +47,7 @@ struct watch_view {
     bool is_router;                 /* shows series of other servers */
     double answer_seconds;          /* how long the last answer took */
     double age_seconds;             /* of the newest scrape */
+    int64_t unix_ns;                /* when it was; 0 = there is none */
     struct signals signals;
 };
 

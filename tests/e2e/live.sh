@@ -10,7 +10,7 @@ dir=$(mktemp -d) || exit 1
 cp "$smeff" "$dir/smeff" && mkdir "$dir/empty" || exit 1
 unset NO_COLOR CUDA_VISIBLE_DEVICES ${!SMEFF_@}
 libraries=$fakes/nvml:$fakes/cuda:$fakes/cupti
-export FAKE_GPU=$dir/script LD_LIBRARY_PATH=$libraries
+export FAKE_GPU=$dir/script LD_LIBRARY_PATH=$libraries SMEFF_STATE=$dir/state SMEFF_SERVER=none # not this machine's
 # A leak check that a second SIGTERM meets can hang, and then takes a sampler's time of grace: one
 # run has it on.
 export ASAN_OPTIONS=detect_leaks=0

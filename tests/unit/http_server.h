@@ -28,6 +28,9 @@ static const char http_metrics[] = "vllm:num_requests_running 3\n"
 /* Set before http_start: /metrics is JSON, as that of trtllm-serve is. */
 static bool http_is_trtllm;
 
+/* Set before http_start: a port of IPv4; 0 = any. */
+static uint16_t http_port;
+
 static inline void http_say(int fd, const char *text)
 {
     if (send(fd, text, strlen(text), MSG_NOSIGNAL) < 0)
@@ -59,7 +62,7 @@ static inline void http_trickle(int fd, bool fast)
 /* request holds the head; n is the number of the request on this connection, from 1. */
 static inline void http_serve(int fd, const char *request, int n)
 {
-    char path[128] = "", text[256];
+    char path[128] = "", text[600];
     sscanf(request, "GET %127s", path);
     bool has_key = strstr(request, "\r\nAuthorization: Bearer sesame\r\n");
     if (strcmp(path, "/hang") == 0)
@@ -114,6 +117,25 @@ static inline void http_serve(int fd, const char *request, int n)
                  "vllm:generation_tokens_total{model_name=\"m\"} %.3f\n",
                  50 * ((double)now.tv_sec + (double)now.tv_nsec * 1e-9));
         http_answer(fd, "200 OK", "", text);
+        return;
+    } else if (strcmp(path, "/joined") == 0) { /* one request: 200 tokens a second, 5 ms each */
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        double t = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+        snprintf(text, sizeof text,
+                 "vllm:num_requests_running 1\nvllm:num_requests_waiting 0\n"
+                 "vllm:generation_tokens_total %.3f\n"
+                 "vllm:inter_token_latency_seconds_sum %.6f\n"
+                 "vllm:inter_token_latency_seconds_count %.3f\n"
+                 "vllm:time_to_first_token_seconds_sum 1\n"
+                 "vllm:time_to_first_token_seconds_count 10\n",
+                 200 * t, t, 200 * t);
+        http_answer(fd, "200 OK", "", text);
+        return;
+    } else if (strcmp(path, "/quiet") == 0) {
+        http_answer(fd, "200 OK", "",
+                    "vllm:num_requests_running 0\nvllm:num_requests_waiting 0\n"
+                    "vllm:generation_tokens_total 7\n");
         return;
     } else if (strcmp(path, "/metrics") == 0) {
         http_answer(fd, "200 OK", "", http_is_trtllm ? "[]" : http_metrics);
@@ -178,6 +200,7 @@ static inline struct http_server http_start(const char *address)
     struct sockaddr_un *un = (void *)&storage;
     if (inet_pton(AF_INET, address, &v4->sin_addr) == 1) {
         storage.ss_family = AF_INET;
+        v4->sin_port = htons(http_port);
         n = sizeof *v4;
     } else if (inet_pton(AF_INET6, address, &v6->sin6_addr) == 1) {
         storage.ss_family = AF_INET6;

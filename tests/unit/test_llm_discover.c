@@ -142,6 +142,22 @@ static void a_server_without_a_gpu_is_known_by_its_command(void **state)
     assert_int_equal(places[1].pid, 0);
 }
 
+static void who_listens_at_a_port(void **state)
+{
+    (void)state;
+    put_socket(false, "0100007F", 9123, "0A", 77);
+    put_socket(false, "0100007F", 9124, "0A", 78);
+    put_process(31, 30, "worker", 6, "socket:[77]"); /* inherited it */
+    put_process(30, 20, "python\0serve", 12, "socket:[77]");
+    put_process(40, 1, "other", 5, "socket:[78]");
+    assert_int_equal(discover_listener(folder, 9123), 30);
+    assert_int_equal(discover_listener(folder, 9124), 40);
+    assert_int_equal(discover_listener(folder, 9125), 0);
+    assert_int_equal(discover_parent(folder, 31), 30);
+    assert_int_equal(discover_parent(folder, 40), 0); /* the machine's first process is nobody's */
+    assert_int_equal(discover_parent(folder, 99), 0);
+}
+
 static void an_empty_machine(void **state)
 {
     (void)state;
@@ -160,6 +176,7 @@ int main(void)
         TEST(a_server_at_any_port),
         TEST(usual_ports_that_loopback_reaches),
         TEST(a_server_without_a_gpu_is_known_by_its_command),
+        TEST(who_listens_at_a_port),
         TEST(an_empty_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
