@@ -281,7 +281,14 @@ static void what_is_not_sound_adds_nothing(void **state)
     set_server(0, METRIC_TPOT, 0.005);
     value_set_state(&s.gpus[0].metrics[METRIC_DRAM_READ].value, SOURCE_PM, VALUE_SUSPECT, "odd");
     assert_false((v = verdict(), has_line(&v.evidence, "memory explains")));
+    set_gpu(0, METRIC_DRAM_READ, 0.04); /* too coarse for a peak */
+    assert_false((v = verdict(), has_line(&v.evidence, "memory explains")));
     set_gpu(0, METRIC_DRAM_READ, 0.775);
+    s.n_servers = 2; /* whose traffic is it? */
+    s.servers[1].pid = 78;
+    v = verdict();
+    assert_memory_equal(&v, &alone, sizeof v);
+    s.n_servers = 1;
     set_server(0, METRIC_RUNNING, 1.6);
     v = verdict();
     assert_memory_equal(&v, &alone, sizeof v);
