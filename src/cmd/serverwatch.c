@@ -25,6 +25,7 @@ struct on_gpu {
 struct watched {
     char *url; /* as it was named or found: paths are tried, the name stays; owned */
     int pid;
+    bool holds_no_gpu; /* as far as we may see; then it is not taken for the only GPU's server */
     bool was_waiting, was_sent; /* sent: since the last mark */
 };
 
@@ -120,7 +121,8 @@ static enum status send_event(struct serverwatch *w, size_t i, struct error *err
                      .kind = d == DIALECT_NONE ? "" : dialect_get((enum dialect_id)d)->name,
                      .model = v.model,
                      .pid = own->pid,
-                     .is_local = v.target->is_loopback && w->all_gpus && !foreign,
+                     .is_local =
+                         v.target->is_loopback && w->all_gpus && !foreign && !own->holds_no_gpu,
                      .n_gpu_pids = n_pids,
                      .gpu_pids = pids,
                      .state = v.state,
@@ -217,9 +219,21 @@ static enum status add_named(struct watch *watch, const struct options *o, struc
     return st;
 }
 
+/* A process that uses a GPU has its device file open, where there are such files. */
+static bool holds_no_gpu(int server, const int *holders, size_t n)
+{
+    if (!server || access("/dev/nvidia0", F_OK) != 0)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (descends(holders[i], server) || descends(server, holders[i]))
+            return false;
+    return true;
+}
+
 static enum status remember_places(struct serverwatch *w, struct error *err)
 {
-    size_t n = watch_count(w->watch);
+    int holders[DISCOVER_MAX];
+    size_t n = watch_count(w->watch), n_holders = discover_gpu_holders("", holders, DISCOVER_MAX);
     w->list = calloc(n, sizeof *w->list);
     if (!w->list)
         return fail(err, ERR_NOMEM, 0, "out of memory");
@@ -227,6 +241,7 @@ static enum status remember_places(struct serverwatch *w, struct error *err)
         struct watch_view v;
         watch_view(w->watch, i, &v);
         w->list[i].pid = v.pid;
+        w->list[i].holds_no_gpu = holds_no_gpu(v.pid, holders, n_holders);
         w->list[i].url = strdup(v.target->shown);
         if (!w->list[i].url)
             return fail(err, ERR_NOMEM, 0, "out of memory");

@@ -73,6 +73,14 @@ static bool has_tokens(const struct server_snapshot *x, struct value *out)
     return value_is_sound(tokens) && tokens->v > 0;
 }
 
+/* A server on the CPU beside an idle GPU: what was taken for granted is refuted. */
+static bool is_refuted(const struct snapshot *s, size_t server, size_t gpu)
+{
+    const struct value *gr = &s->gpus[gpu].metrics[METRIC_GR_ACTIVE].value;
+    return serving_of(s, server, gpu) == SERVING_ALONE && value_is_sound(gr) &&
+           gr->v <= SNAPSHOT_IDLE_SHARE;
+}
+
 /* The server's own GPUs, measured over its window. */
 static bool has_gpus(const struct snapshot *s, size_t server, struct value *out)
 {
@@ -85,6 +93,12 @@ static bool has_gpus(const struct snapshot *s, size_t server, struct value *out)
         n++;
         if (is_shared(s, server, i)) {
             value_set_state(out, SOURCE_DERIVED, VALUE_UNSUPPORTED, "several servers use GPU %u",
+                            g->index);
+            return false;
+        }
+        if (is_refuted(s, server, i)) {
+            value_set_state(out, SOURCE_DERIVED, VALUE_UNSUPPORTED,
+                            "GPU %u was idle while tokens came: the server does not use it",
                             g->index);
             return false;
         }

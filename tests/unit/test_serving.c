@@ -202,6 +202,14 @@ static void no_number_for_want_of_a_gpu(void **state)
     expect_none(m, VALUE_UNSUPPORTED, "it is not known which GPU this server uses");
     s.servers[0].is_local = true;
     expect_number(m, 16e9);
+    /* tokens of a server on the CPU, beside an idle GPU */
+    set_gpu(0, METRIC_GR_ACTIVE, 0.02);
+    expect_none(m, VALUE_UNSUPPORTED,
+                "GPU 0 was idle while tokens came: the server does not use it");
+    expect_none(METRIC_JOULES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED,
+                "GPU 0 was idle while tokens came: the server does not use it");
+    set_gpu(0, METRIC_GR_ACTIVE, 0.03);
+    expect_number(m, 16e9);
     /* 2.4 of 10 s are missing, then 2.6 */
     s.servers[0].t0_ns = begin_ns + 24 * second_ns / 10;
     expect_number(m, 16e9);
