@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Makes tests/fuzz/corpus/llm from tests/llm, and tests/fuzz/corpus/nsys: real exports reduced to the columns that are read, three samples and a few KiB each, so
+# Makes tests/fuzz/corpus/llm from tests/llm, tests/fuzz/corpus/wire from docs/events.md, and tests/fuzz/corpus/nsys: real exports reduced to the columns that are read, three samples and a few KiB each, so
 # that mutations hit something. Needs the sqlite3 shell. The result is committed; run it again when the reader reads more.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -53,3 +53,7 @@ for first in "$here"/tests/llm/*.1.txt; do
     pair=${first%.1.txt}
     { cat "$first"; printf '\0'; cat "$pair.2.txt"; } >"$out/${pair##*/}"
 done
+
+# tests/fuzz/corpus/wire: every event as docs/events.md shows it.
+mkdir -p "$here/tests/fuzz/corpus/wire"
+grep '^{"event"' "$here/docs/events.md" >"$here/tests/fuzz/corpus/wire/documented"
