@@ -1,31 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/trial.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
-#include "base/proc.h"
 #include "base/str.h"
 #include "cmd/interrupt.h"
-#include "cmd/start.h"
+#include "cmd/load_child.h"
 #include "collect/collect.h"
 
 /* A load compiles its kernels first, and runs evenly after SETTLE and for END longer than it is
  * sampled; samples are LATE when they arrive. */
-enum {
-    BEGIN_MS = 30000,
-    SETTLE_MS = 200,
-    END_MS = 100,
-    LATE_MS = 350,
-    GRACE_MS = 3000,
-    POLL_MS = 20
-};
+enum { BEGIN_MS = 30000, SETTLE_MS = 200, END_MS = 100, LATE_MS = 350, POLL_MS = 20 };
 
 struct trial_bench {
     struct live *live;
@@ -152,75 +142,14 @@ void trial_bench_close(struct trial_bench *b)
 
 /* ---- the load ---- */
 
-struct load_process {
-    struct proc proc;
-    struct buf text; /* what it wrote and was not taken yet */
-    json_t *report;  /* the last line; owned, NULL = not yet */
-    int64_t begin_ns;
-    int wait_status;
-    bool ended;
-};
-
-static enum status start_load(struct load_process *l, const struct trial_bench *b, const char *load,
-                              double seconds, struct error *err)
-{
-    struct child_argv a;
-    char gpu[16], text[32];
-    snprintf(gpu, sizeof gpu, "%u", b->gpu);
-    snprintf(text, sizeof text, "%.3f", seconds);
-    child_argv_begin(&a, "load", load);
-    child_argv_word(&a, text);
-    child_argv_word(&a, "--json");
-    child_argv_option(&a, "--gpu", gpu);
-    return start_child(&l->proc, &a, true, err);
-}
-
-static void take_line(struct load_process *l, const char *line, size_t len)
-{
-    json_t *o = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
-    const char *event = json_string_value(json_object_get(o, "event"));
-    if (event && strcmp(event, "load_begin") == 0)
-        l->begin_ns = json_integer_value(json_object_get(o, "begin_ns"));
-    if (event && strcmp(event, "load") == 0 && !l->report)
-        l->report = json_incref(o);
-    json_decref(o);
-}
-
-static void read_load(struct load_process *l)
-{
-    char chunk[4096];
-    ssize_t n;
-    l->ended |= l->proc.pid && proc_ended(&l->proc, &l->wait_status);
-    while ((n = read(l->proc.out, chunk, sizeof chunk)) > 0)
-        buf_add(&l->text, chunk, (size_t)n);
-    size_t used = 0;
-    for (const char *end; l->text.len > used &&
-                          (end = memchr(l->text.data + used, '\n', l->text.len - used)) != NULL;) {
-        size_t len = (size_t)(end - l->text.data) - used;
-        take_line(l, l->text.data + used, len);
-        used += len + 1;
-    }
-    if (used) {
-        memmove(l->text.data, l->text.data + used, l->text.len - used);
-        l->text.len -= used;
-    }
-}
-
-static void load_fini(struct load_process *l)
-{
-    proc_stop(&l->proc, GRACE_MS);
-    json_decref(l->report);
-    buf_fini(&l->text);
-}
-
 /* Until the load has begun, or (report) has ended with its report. */
-static enum status wait_for_load(struct trial_bench *b, struct load_process *l, bool report,
+static enum status wait_for_load(struct trial_bench *b, struct load_child *l, bool report,
                                  const char *name, struct error *err)
 {
     int64_t deadline_ns = clock_monotonic_ns() + BEGIN_MS * INT64_C(1000000);
     char death[80];
     for (;;) {
-        read_load(l);
+        load_child_read(l);
         if (report ? l->report != NULL : l->begin_ns != 0)
             return OK;
         if (l->ended)
@@ -302,7 +231,7 @@ static void add_comparisons(struct trial *t, const struct proof *like, const str
     }
 }
 
-static enum status prove(struct trial_bench *b, const struct load_process *l, const char *load,
+static enum status prove(struct trial_bench *b, const struct load_child *l, const char *load,
                          struct trial *t, struct error *err)
 {
     struct snapshot *by[PROOF_SOURCES] = {NULL, NULL};
@@ -333,10 +262,10 @@ static enum status prove(struct trial_bench *b, const struct load_process *l, co
 enum status trial_run(struct trial_bench *b, const char *load, double seconds, struct trial *out,
                       struct error *err)
 {
-    struct load_process l = {.proc = PROC_INIT, .text = BUF_INIT};
+    struct load_child l = LOAD_CHILD_INIT;
     double margin_s = (SETTLE_MS + END_MS) * 1e-3;
     *out = (struct trial){0};
-    enum status st = start_load(&l, b, load, seconds + margin_s, err);
+    enum status st = load_child_start(&l, b->gpu, load, seconds + margin_s, err);
     if (!st)
         st = wait_for_load(b, &l, false, load, err);
     if (!st) {
@@ -349,7 +278,7 @@ enum status trial_run(struct trial_bench *b, const char *load, double seconds, s
     b->to_ns = 0;
     if (!st)
         st = prove(b, &l, load, out, err);
-    load_fini(&l);
+    load_child_fini(&l);
     if (st)
         trial_fini(out);
     return st;
