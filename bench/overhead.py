@@ -22,10 +22,13 @@ import json
 import math
 import os
 import re
+import shlex
+import shutil
 import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.request
@@ -108,12 +111,54 @@ class Server:
 
 
 def sampler(mode, options):
-    """A command that samples until it is ended, and how long it takes to do so."""
+    """A command that samples until it is ended, and the source of its samples (None: it does not tell)."""
     stream = [options.smeff, "stream", "--backend"]
-    return {"50hz": (stream + ["pm", "--rate", "50"], 1.5), "1khz": (stream + ["pm", "--rate", "1000"], 1.5),
-            "wide": (stream + ["pm", "--set", "wide"], 1.5), "gpm": (stream + ["gpm"], 1.0),
-            "nsys": (["sh", "-c", "while :; do rm -f /tmp/smeff-ab.*; " + options.nsys + " profile -f true --trace=none --sample=none "
-                      "--cpuctxsw=none --gpu-metrics-devices=0 --gpu-metrics-frequency=50 -o /tmp/smeff-ab sleep 1.5; done"], 3.0)}[mode]
+    capture = (f"while :; do {shlex.quote(options.nsys)} profile -f true --trace=none --sample=none --cpuctxsw=none --gpu-metrics-devices=0 "
+               f"--gpu-metrics-frequency=50 -o {shlex.quote(options.folder)}/x sleep 1.5 || exit 1; done")
+    return {"50hz": (stream + ["pm", "--rate", "50"], "pm"), "1khz": (stream + ["pm", "--rate", "1000"], "pm"),
+            "wide": (stream + ["pm", "--set", "wide"], "pm"), "gpm": (stream + ["gpm"], "gpm"), "nsys": (["sh", "-c", capture], None)}[mode]
+
+
+class Sampler:
+    """Runs until closed; knows when its newest samples came."""
+
+    def __init__(self, mode, options):
+        command, self.source = sampler(mode, options)
+        self.mode, self.newest, self.came = mode, 0.0, threading.Event()
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE if self.source else subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                        text=True, start_new_session=True)
+        if self.source:
+            threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            if f'"samples","gpu":0,"source":"{self.source}"' in line:
+                self.newest = time.time()
+                self.came.set()
+
+    def settle(self):
+        if not self.source:
+            time.sleep(3)
+        elif not self.came.wait(20):
+            raise SystemExit(f"{self.mode}: no samples came within 20 s")
+
+    def check(self):
+        """It must have sampled all the time."""
+        if self.process.poll() is not None:
+            raise SystemExit(f"{self.mode}: the sampler ended by itself with {self.process.returncode}")
+        if self.source and time.time() - self.newest > 2.5:
+            raise SystemExit(f"{self.mode}: no samples came in the last {time.time() - self.newest:.1f} s")
+
+    def close(self):
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(self.process.pid, number)
+                self.process.wait(5)
+                break
+            except subprocess.TimeoutExpired:
+                continue
+            except ProcessLookupError:
+                break
 
 
 def window(load, seconds):
@@ -125,21 +170,19 @@ def window(load, seconds):
 
 def one_pair(load, mode, options, first):
     """The windows' times: (without, with)."""
-    command, settle = sampler(mode, options)
     times = {}
     for on in (first, not first):
-        running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) if on else None
-        time.sleep(settle if on else 0.3)
-        times[on] = window(load, options.window)
-        if running:
-            if running.poll() is not None:
-                raise SystemExit(f"{mode}: the sampler ended by itself with {running.returncode}")
-            os.killpg(running.pid, signal.SIGTERM)
-            try:
-                running.wait(5)
-            except subprocess.TimeoutExpired:
-                os.killpg(running.pid, signal.SIGKILL)
-                running.wait()
+        if not on:
+            time.sleep(0.3)
+            times[on] = window(load, options.window)
+            continue
+        running = Sampler(mode, options)
+        try:
+            running.settle()
+            times[on] = window(load, options.window)
+            running.check()
+        finally:
+            running.close()
     return times[False], times[True]
 
 
@@ -157,7 +200,8 @@ def measure(load, mode, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n", 1)[1])
+    usage = __doc__.split("usage: ", 1)[1].replace("%", "%%")
+    parser = argparse.ArgumentParser(usage=usage)
     parser.add_argument("--smeff", default="smeff")
     parser.add_argument("--nsys", default="nsys")
     parser.add_argument("--command")
@@ -173,12 +217,14 @@ def main():
         load = Command(options.command)
     else:
         load = Gemv(options.smeff, 86400)
-    time.sleep(3)
     try:
+        time.sleep(3)
+        options.folder = tempfile.mkdtemp(prefix="smeff-overhead-")
         results = [measure(load, mode, options) for mode in options.modes]
     finally:
         if load.process:
             load.process.terminate()
+        shutil.rmtree(getattr(options, "folder", ""), ignore_errors=True)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as f:
             json.dump(results, f, indent=1)

@@ -34,6 +34,7 @@ enum exit_code {
     X(CHIP, chip, "chip", true, "SMEFF_CHIP", "NAME, such as GB202: the counters there")           \
     X(PROGRESS, progress, "progress", false, "SMEFF_PROGRESS",                                     \
       "with --json: an event for each batch")                                                      \
+    X(NSYS, nsys, "nsys", true, "SMEFF_NSYS", "PROGRAM of Nsight Systems: compare with it, too")   \
     X(QUICK, quick, "quick", false, "SMEFF_QUICK", "fewer loads, for less time")                   \
     X(OUT, out, "out", true, "SMEFF_OUT", "DIR: also keep the evidence there")                     \
     X(SERVER, server, "server", true, "SMEFF_SERVER", "URL of an inference server; repeatable")    \

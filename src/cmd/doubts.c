@@ -24,12 +24,12 @@ static void own_folder(char dst[PATH_MAX])
                *home = getenv("HOME");
     if (state && *state)
         snprintf(dst, PATH_MAX, "%s", state);
-    else if (geteuid() == 0 || !((xdg && *xdg) || (home && *home)))
-        snprintf(dst, PATH_MAX, "%s", system_folder);
-    else if (xdg && *xdg == '/')
+    else if (geteuid() != 0 && xdg && *xdg == '/') /* a relative one is to be ignored */
         snprintf(dst, PATH_MAX, "%s/smeff", xdg);
-    else
+    else if (geteuid() != 0 && home && *home == '/')
         snprintf(dst, PATH_MAX, "%s/.local/state/smeff", home);
+    else
+        snprintf(dst, PATH_MAX, "%s", system_folder);
 }
 
 /* A UUID comes from the driver: it must not lead out of the folder. */
@@ -46,13 +46,14 @@ static bool file_in(char dst[PATH_MAX], const char *folder, const char *uuid)
 
 static int source_by_name(const char *name)
 {
-    for (int i = 0; i < PROOF_SOURCES; i++)
+    for (int i = 0; i < PROOF_LIVE; i++)
         if (name && strcmp(name, source_name(proof_source(i))) == 0)
             return (int)proof_source(i);
     return -1;
 }
 
-static void add(struct doubts *d, enum source_id source, enum metric metric, const char *reason)
+static void add(struct doubts *d, enum source_id source, enum metric metric, const char *load,
+                const char *reason)
 {
     for (size_t i = 0; i < d->n; i++)
         if (d->list[i].source == source && d->list[i].metric == metric)
@@ -62,6 +63,7 @@ static void add(struct doubts *d, enum source_id source, enum metric metric, con
     struct doubt *new = &d->list[d->n++];
     new->source = source;
     new->metric = metric;
+    str_clean(new->load, sizeof new->load, load, strlen(load));
     str_clean(new->reason, sizeof new->reason, reason, strlen(reason));
 }
 
@@ -73,73 +75,110 @@ static void take_failed(struct doubts *d, json_t *failed)
     {
         const char *metric = json_string_value(json_object_get(o, "metric"));
         const char *reason = json_string_value(json_object_get(o, "reason"));
+        const char *load = json_string_value(json_object_get(o, "load"));
         int m = metric ? metric_by_key(metric) : METRIC_NONE;
         int source = source_by_name(json_string_value(json_object_get(o, "source")));
-        if (m != METRIC_NONE && source >= 0 && reason)
-            add(d, (enum source_id)source, (enum metric)m, reason);
+        if (m != METRIC_NONE && source >= 0 && reason && load)
+            add(d, (enum source_id)source, (enum metric)m, load, reason);
     }
 }
 
-/* Returns false where there is no such file. */
-static bool read_file(struct doubts *d, const char *path, const char *uuid)
+/* SMEFF_PROC is put in front of /proc and /sys, for tests. "" = not known. */
+static void driver_version(char dst[DRIVER_VERSION_SIZE])
 {
     struct driver_info driver;
+    const char *root = getenv("SMEFF_PROC");
+    driver_read(root ? root : "", &driver);
+    memcpy(dst, driver.version, DRIVER_VERSION_SIZE);
+}
+
+/* Returns false where there is no file that holds for this GPU and driver. */
+static bool read_file(struct doubts *d, const char *path, const char *uuid)
+{
+    char version[DRIVER_VERSION_SIZE];
     json_t *o = access(path, F_OK) == 0 ? json_load_file(path, JSON_REJECT_DUPLICATES, NULL) : NULL;
-    if (!o)
-        return false;
-    driver_read("", &driver);
+    driver_version(version);
     const char *its_uuid = json_string_value(json_object_get(o, "uuid"));
     const char *its_driver = json_string_value(json_object_get(o, "driver"));
-    if (its_uuid && its_driver && strcmp(its_uuid, uuid) == 0 &&
-        strcmp(its_driver, driver.version) == 0)
+    bool holds = version[0] && its_uuid && its_driver && strcmp(its_uuid, uuid) == 0 &&
+                 strcmp(its_driver, version) == 0;
+    if (holds)
         take_failed(d, json_object_get(o, "failed"));
     json_decref(o);
-    return true;
+    return holds;
 }
 
 void doubts_load(struct doubts *d, const char *uuid)
 {
     char folder[PATH_MAX], path[PATH_MAX];
+    const char *state = getenv("SMEFF_STATE");
     d->n = 0;
     own_folder(folder);
-    if (!(file_in(path, folder, uuid) && read_file(d, path, uuid)) && !getenv("SMEFF_STATE") &&
-        file_in(path, system_folder, uuid))
+    if (file_in(path, folder, uuid) && read_file(d, path, uuid))
+        return;
+    if (!(state && *state) && file_in(path, system_folder, uuid))
         read_file(d, path, uuid);
 }
 
 /* ---- writing ---- */
 
-void doubts_collect(struct doubts *d, const struct proof *list, size_t n)
+static bool is_of(const struct doubt *d, const struct proof *p, int by)
 {
+    return d->source == proof_source(by) && d->metric == p->metric && strcmp(d->load, p->load) == 0;
+}
+
+/* Read, during the same load, and not wrong any more? */
+static bool is_taken_back(const struct doubt *d, const struct proof *list, size_t n)
+{
+    bool right = false;
     for (size_t i = 0; i < n; i++)
-        for (int by = 0; by < PROOF_SOURCES; by++)
+        for (int by = 0; by < PROOF_LIVE; by++) {
+            if (!is_of(d, &list[i], by))
+                continue;
+            if (list[i].by[by].verdict == PROOF_FAIL)
+                return false;
+            right |= list[i].by[by].verdict != PROOF_UNCHECKED;
+        }
+    return right;
+}
+
+void doubts_update(struct doubts *d, const struct proof *list, size_t n)
+{
+    struct doubts old = *d;
+    d->n = 0;
+    for (size_t i = 0; i < n; i++)
+        for (int by = 0; by < PROOF_LIVE; by++)
             if (list[i].by[by].verdict == PROOF_FAIL) {
                 char reason[PROOF_REASON_SIZE + 20];
                 snprintf(reason, sizeof reason, "self-test: %s", list[i].by[by].reason);
-                add(d, proof_source(by), list[i].metric, reason);
+                add(d, proof_source(by), list[i].metric, list[i].load, reason);
             }
+    for (size_t i = 0; i < old.n; i++)
+        if (!is_taken_back(&old.list[i], list, n))
+            add(d, old.list[i].source, old.list[i].metric, old.list[i].load, old.list[i].reason);
 }
 
 static json_t *to_json(const struct doubts *d, const char *uuid)
 {
-    char now[CLOCK_TEXT_SIZE];
-    struct driver_info driver;
-    driver_read("", &driver);
+    char now[CLOCK_TEXT_SIZE], version[DRIVER_VERSION_SIZE];
+    driver_version(version);
     json_t *failed = json_array();
     for (size_t i = 0; i < d->n; i++)
-        json_array_append_new(failed, json_pack("{s:s, s:s, s:s}", "metric",
+        json_array_append_new(failed, json_pack("{s:s, s:s, s:s, s:s}", "metric",
                                                 metric_info(d->list[i].metric)->key, "source",
-                                                source_name(d->list[i].source), "reason",
-                                                d->list[i].reason));
-    return json_pack("{s:i, s:s, s:s, s:s, s:o}", "schema", 1, "uuid", uuid, "driver",
-                     driver.version, "time", clock_iso8601(now, clock_unix_ns(), 0), "failed",
-                     failed);
+                                                source_name(d->list[i].source), "load",
+                                                d->list[i].load, "reason", d->list[i].reason));
+    return json_pack("{s:i, s:s, s:s, s:s, s:o}", "schema", 1, "uuid", uuid, "driver", version,
+                     "time", clock_iso8601(now, clock_unix_ns(), 0), "failed", failed);
 }
 
 enum status doubts_save(const struct doubts *d, const char *uuid, struct error *err)
 {
-    char folder[PATH_MAX], path[PATH_MAX];
+    char folder[PATH_MAX], path[PATH_MAX], version[DRIVER_VERSION_SIZE];
     own_folder(folder);
+    driver_version(version);
+    if (!version[0])
+        return fail(err, ERR_NOT_FOUND, 0, "the driver's version is not known here");
     if (!file_in(path, folder, uuid))
         return fail(err, ERR_IO, 0, "the result cannot be kept: \"%.40s\" is no UUID", uuid);
     json_t *o = to_json(d, uuid);

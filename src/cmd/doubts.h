@@ -9,11 +9,11 @@
 #include "base/error.h"
 #include "event/event.h"
 #include "judge/proof.h"
-#include "source/source.h"
 
 struct doubt {
     enum source_id source;
     enum metric metric;
+    char load[32]; /* during which it was wrong */
     char reason[VALUE_REASON_SIZE];
 };
 
@@ -24,11 +24,13 @@ struct doubts {
 };
 
 /* Those of the GPU with this UUID; none when there is no file, or it is another driver's, or it
- * cannot be understood. */
+ * cannot be understood, or the driver's version is not known. */
 void doubts_load(struct doubts *d, const char *uuid);
 
-/* Notes what failed in these proofs; the first reason of a source and metric stays. */
-void doubts_collect(struct doubts *d, const struct proof *list, size_t n);
+/* Brings d up to date with these proofs: adds what failed (the first reason of a source and metric
+ * stays), and takes back what did not fail this time, during the same load. What was not read is no
+ * proof of anything, so that doubt stays. */
+void doubts_update(struct doubts *d, const struct proof *list, size_t n);
 
 /* Replaces what is remembered of this GPU. */
 enum status doubts_save(const struct doubts *d, const char *uuid, struct error *err);

@@ -9,6 +9,7 @@
 #include "cmd/load_show.h"
 #include "cmd/output.h"
 #include "cmd/request.h"
+#include "vendor/cuda_gpu.h"
 
 enum { SECONDS_DEFAULT = 10 };
 
@@ -85,6 +86,8 @@ static int load(const struct options *o, int argc, char **argv)
     if (argc < 1 || argc > 2)
         return usage_error(&command_load, "a KIND, and SECONDS where %d are not right",
                            SECONDS_DEFAULT);
+    if (!o->gpu && cuda_restricted())
+        return usage_error(&command_load, CUDA_RESTRICTED_TEXT);
     if (o->progress && !o->json)
         return usage_error(&command_load, "--progress goes with --json");
     if (load_parse(argv[0], &request.choice, &err))

@@ -27,9 +27,8 @@ static void put_done(struct buf *out, const struct load_report *r)
     put_amount(out, "written", r->done.bytes_written, r->seconds);
     put_amount(out, "PCIe in", r->done.pcie_in, r->seconds);
     put_amount(out, "PCIe out", r->done.pcie_out, r->seconds);
-    if (r->done.operations)
-        buf_printf(out, "  %-12s %.4g a second\n", "operations",
-                   (double)r->done.operations / r->seconds);
+    if (r->done.operations > 0)
+        buf_printf(out, "  %-12s %.4g a second\n", "operations", r->done.operations / r->seconds);
     if (r->layers)
         buf_printf(out, "  %-12s %.4g a second, each through %u matrices of %u x %u\n", "passes",
                    r->rate, r->layers, r->layer_size, r->layer_size);
@@ -146,7 +145,7 @@ static json_t *done_json(const struct load_report *r)
     const struct load_amounts *a = &r->done;
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "bytes_read", count(a->bytes_read),
                      "bytes_written", count(a->bytes_written), "pcie_in", count(a->pcie_in),
-                     "pcie_out", count(a->pcie_out), "operations", count(a->operations),
+                     "pcie_out", count(a->pcie_out), "operations", real(a->operations),
                      "instructions", count(a->instructions));
 }
 

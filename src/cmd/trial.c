@@ -1,38 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/trial.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
-#include "base/proc.h"
 #include "base/str.h"
 #include "cmd/interrupt.h"
-#include "cmd/start.h"
+#include "cmd/load_child.h"
 #include "collect/collect.h"
 
 /* A load compiles its kernels first, and runs evenly after SETTLE and for END longer than it is
  * sampled; samples are LATE when they arrive. */
-enum {
-    BEGIN_MS = 30000,
-    SETTLE_MS = 200,
-    END_MS = 100,
-    LATE_MS = 350,
-    GRACE_MS = 3000,
-    POLL_MS = 20
-};
+enum { BEGIN_MS = 30000, SETTLE_MS = 200, END_MS = 100, LATE_MS = 350, POLL_MS = 20 };
+
+static const double coverage_min = 0.95;
 
 struct trial_bench {
     struct live *live;
     struct event_sink sink; /* takes what live gives */
     unsigned gpu;
-    struct collector *by[PROOF_SOURCES]; /* [PROOF_PM]: everything but GPM */
-    int64_t from_ns, to_ns;              /* samples outside are left out; to 0 = none is taken */
+    struct collector *by[PROOF_LIVE]; /* [PROOF_PM]: everything but GPM */
+    double window_s;
+    int64_t from_ns, to_ns; /* samples outside are left out; to 0 = none is taken */
 };
 
 /* ---- samples ---- */
@@ -67,7 +60,7 @@ static enum status take(void *self, const struct event *ev, struct error *err)
         return OK;
     enum source_id source = source_of(ev);
     enum status st = OK;
-    for (int i = 0; !st && i < PROOF_SOURCES; i++) {
+    for (int i = 0; !st && i < PROOF_LIVE; i++) {
         struct event_sink sink = collector_sink(b->by[i]);
         if (source == SOURCE_NONE || (source == SOURCE_GPM) == (i == PROOF_GPM))
             st = event_push(&sink, &part, err);
@@ -77,8 +70,9 @@ static enum status take(void *self, const struct event *ev, struct error *err)
 
 static void open_window(struct trial_bench *b, int64_t from_ns, double seconds)
 {
-    for (int i = 0; i < PROOF_SOURCES; i++)
+    for (int i = 0; i < PROOF_LIVE; i++)
         collector_forget(b->by[i]);
+    b->window_s = seconds;
     b->from_ns = from_ns;
     b->to_ns = from_ns + (int64_t)(seconds * 1e9);
 }
@@ -126,7 +120,7 @@ enum status trial_bench_open(struct trial_bench **out, const struct request *r, 
     b->gpu = gpu;
     b->sink = (struct event_sink){take, b};
     enum status st = OK;
-    for (int i = 0; !st && i < PROOF_SOURCES; i++)
+    for (int i = 0; !st && i < PROOF_LIVE; i++)
         st = collector_create(&b->by[i], err);
     if (!st)
         st = live_open(&b->live, r, &b->sink, err);
@@ -145,82 +139,21 @@ void trial_bench_close(struct trial_bench *b)
     if (!b)
         return;
     live_close(b->live);
-    for (int i = 0; i < PROOF_SOURCES; i++)
+    for (int i = 0; i < PROOF_LIVE; i++)
         collector_destroy(b->by[i]);
     free(b);
 }
 
 /* ---- the load ---- */
 
-struct load_process {
-    struct proc proc;
-    struct buf text; /* what it wrote and was not taken yet */
-    json_t *report;  /* the last line; owned, NULL = not yet */
-    int64_t begin_ns;
-    int wait_status;
-    bool ended;
-};
-
-static enum status start_load(struct load_process *l, const struct trial_bench *b, const char *load,
-                              double seconds, struct error *err)
-{
-    struct child_argv a;
-    char gpu[16], text[32];
-    snprintf(gpu, sizeof gpu, "%u", b->gpu);
-    snprintf(text, sizeof text, "%.3f", seconds);
-    child_argv_begin(&a, "load", load);
-    child_argv_word(&a, text);
-    child_argv_word(&a, "--json");
-    child_argv_option(&a, "--gpu", gpu);
-    return start_child(&l->proc, &a, true, err);
-}
-
-static void take_line(struct load_process *l, const char *line, size_t len)
-{
-    json_t *o = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
-    const char *event = json_string_value(json_object_get(o, "event"));
-    if (event && strcmp(event, "load_begin") == 0)
-        l->begin_ns = json_integer_value(json_object_get(o, "begin_ns"));
-    if (event && strcmp(event, "load") == 0 && !l->report)
-        l->report = json_incref(o);
-    json_decref(o);
-}
-
-static void read_load(struct load_process *l)
-{
-    char chunk[4096];
-    ssize_t n;
-    l->ended |= l->proc.pid && proc_ended(&l->proc, &l->wait_status);
-    while ((n = read(l->proc.out, chunk, sizeof chunk)) > 0)
-        buf_add(&l->text, chunk, (size_t)n);
-    size_t used = 0;
-    for (const char *end; l->text.len > used &&
-                          (end = memchr(l->text.data + used, '\n', l->text.len - used)) != NULL;) {
-        size_t len = (size_t)(end - l->text.data) - used;
-        take_line(l, l->text.data + used, len);
-        used += len + 1;
-    }
-    if (used) {
-        memmove(l->text.data, l->text.data + used, l->text.len - used);
-        l->text.len -= used;
-    }
-}
-
-static void load_fini(struct load_process *l)
-{
-    proc_stop(&l->proc, GRACE_MS);
-    json_decref(l->report);
-    buf_fini(&l->text);
-}
-
 /* Until the load has begun, or (report) has ended with its report. */
-static enum status wait_for_load(struct trial_bench *b, struct load_process *l, bool report,
+static enum status wait_for_load(struct trial_bench *b, struct load_child *l, bool report,
                                  const char *name, struct error *err)
 {
     int64_t deadline_ns = clock_monotonic_ns() + BEGIN_MS * INT64_C(1000000);
     char death[80];
     for (;;) {
-        read_load(l);
+        load_child_read(l);
         if (report ? l->report != NULL : l->begin_ns != 0)
             return OK;
         if (l->ended)
@@ -239,7 +172,16 @@ static enum status wait_for_load(struct trial_bench *b, struct load_process *l, 
 
 /* ---- proofs ---- */
 
-static void take_value(const struct snapshot *s, unsigned gpu, enum metric m, struct value *out)
+/* A mean over a part of the window proves nothing of a load that was counted over all of it. */
+static void check_coverage(const struct gpu_snapshot *g, double window_s, struct value *v)
+{
+    double span_s = gpu_snapshot_window_s(g), edges_s = 2 * (g->rate_hz > 0 ? 1 / g->rate_hz : 1);
+    if (value_has_number(v) && (span_s + edges_s < window_s || g->coverage < coverage_min))
+        value_set_state(v, v->source, VALUE_FAILED, "only %.0f %% of the window were sampled",
+                        100 * g->coverage * span_s / window_s);
+}
+
+void trial_value(const struct snapshot *s, unsigned gpu, enum metric m, struct value *out)
 {
     value_set_state(out, SOURCE_NONE, VALUE_UNSUPPORTED, "no source here gives it");
     for (size_t i = 0; i < s->n_gpus; i++)
@@ -248,14 +190,19 @@ static void take_value(const struct snapshot *s, unsigned gpu, enum metric m, st
 }
 
 static void add_proof(struct trial *t, const struct proof *p, const struct trial_bench *b,
-                      struct snapshot *const by[PROOF_SOURCES])
+                      struct snapshot *const by[PROOF_LIVE])
 {
     if (t->n == TRIAL_PROOFS_MAX)
         return;
     struct proof *new = &t->proofs[t->n++];
     *new = *p;
-    for (int i = 0; i < PROOF_SOURCES; i++)
-        take_value(by[i], b->gpu, p->metric, &new->by[i].value);
+    for (int i = 0; i < PROOF_LIVE; i++) {
+        trial_value(by[i], b->gpu, p->metric, &new->by[i].value);
+        for (size_t k = 0; k < by[i]->n_gpus; k++)
+            if (by[i]->gpus[k].index == b->gpu)
+                check_coverage(&by[i]->gpus[k], b->window_s, &new->by[i].value);
+    }
+    value_set_state(&new->by[PROOF_NSYS].value, SOURCE_NSYS, VALUE_UNSUPPORTED, "not asked for");
     proof_judge(new);
 }
 
@@ -273,9 +220,12 @@ static bool claim_of(const json_t *o, struct proof *p)
     int m = metric ? metric_by_key(metric) : METRIC_NONE;
     if (m == METRIC_NONE || !relation || !how)
         return false;
-    for (int i = 0; i < 3; i++)
-        if (strcmp(relation, relations[i]) == 0)
-            p->relation = (enum proof_relation)i;
+    int which = 0;
+    while (which < 3 && strcmp(relation, relations[which]) != 0)
+        which++;
+    if (which == 3)
+        return false;
+    p->relation = (enum proof_relation)which;
     p->metric = (enum metric)m;
     p->expected = number_or_nan(json_object_get(o, "value"));
     p->tolerance = number_or_nan(json_object_get(o, "tolerance"));
@@ -285,7 +235,7 @@ static bool claim_of(const json_t *o, struct proof *p)
 
 /* What both sources have, and the load says nothing of. */
 static void add_comparisons(struct trial *t, const struct proof *like, const struct trial_bench *b,
-                            struct snapshot *const by[PROOF_SOURCES])
+                            struct snapshot *const by[PROOF_LIVE])
 {
     static const enum metric both[] = {METRIC_GR_ACTIVE, METRIC_SM_ACTIVE, METRIC_OCCUPANCY,
                                        METRIC_TENSOR_ACTIVE, METRIC_DRAM_THROUGHPUT};
@@ -302,12 +252,12 @@ static void add_comparisons(struct trial *t, const struct proof *like, const str
     }
 }
 
-static enum status prove(struct trial_bench *b, const struct load_process *l, const char *load,
+static enum status prove(struct trial_bench *b, const struct load_child *l, const char *load,
                          struct trial *t, struct error *err)
 {
-    struct snapshot *by[PROOF_SOURCES] = {NULL, NULL};
+    struct snapshot *by[PROOF_LIVE] = {NULL, NULL};
     enum status st = OK;
-    for (int i = 0; !st && i < PROOF_SOURCES; i++)
+    for (int i = 0; !st && i < PROOF_LIVE; i++)
         st = collector_snapshot(b->by[i], &by[i], err);
     if (!st) {
         struct proof p = {.relation = PROOF_EQUAL};
@@ -325,7 +275,7 @@ static enum status prove(struct trial_bench *b, const struct load_process *l, co
         if (!t->report)
             st = fail(err, ERR_NOMEM, 0, "out of memory");
     }
-    for (int i = 0; i < PROOF_SOURCES; i++)
+    for (int i = 0; i < PROOF_LIVE; i++)
         snapshot_destroy(by[i]);
     return st;
 }
@@ -333,10 +283,10 @@ static enum status prove(struct trial_bench *b, const struct load_process *l, co
 enum status trial_run(struct trial_bench *b, const char *load, double seconds, struct trial *out,
                       struct error *err)
 {
-    struct load_process l = {.proc = PROC_INIT, .text = BUF_INIT};
+    struct load_child l = LOAD_CHILD_INIT;
     double margin_s = (SETTLE_MS + END_MS) * 1e-3;
     *out = (struct trial){0};
-    enum status st = start_load(&l, b, load, seconds + margin_s, err);
+    enum status st = load_child_start(&l, b->gpu, load, seconds + margin_s, err);
     if (!st)
         st = wait_for_load(b, &l, false, load, err);
     if (!st) {
@@ -349,7 +299,7 @@ enum status trial_run(struct trial_bench *b, const char *load, double seconds, s
     b->to_ns = 0;
     if (!st)
         st = prove(b, &l, load, out, err);
-    load_fini(&l);
+    load_child_fini(&l);
     if (st)
         trial_fini(out);
     return st;
@@ -368,13 +318,13 @@ enum status trial_watch(struct trial_bench *b, double seconds, double *gr_active
     open_window(b, clock_unix_ns(), seconds);
     enum status st = poll_until(b, b->to_ns + LATE_MS * INT64_C(1000000), err);
     b->to_ns = 0;
-    for (int i = PROOF_SOURCES - 1; !st && i >= 0; i--) {
+    for (int i = PROOF_LIVE - 1; !st && i >= 0; i--) {
         struct value v;
         struct snapshot *s = NULL;
         st = collector_snapshot(b->by[i], &s, err);
         if (st)
             break;
-        take_value(s, b->gpu, METRIC_GR_ACTIVE, &v);
+        trial_value(s, b->gpu, METRIC_GR_ACTIVE, &v);
         if (value_has_number(&v))
             *gr_active = v.v;
         if (i == PROOF_PM)

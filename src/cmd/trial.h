@@ -31,6 +31,9 @@ enum status trial_run(struct trial_bench *b, const char *load, double seconds, s
                       struct error *err);
 void trial_fini(struct trial *t); /* accepts a zeroed one */
 
+/* What a snapshot has of a GPU. */
+void trial_value(const struct snapshot *s, unsigned gpu, enum metric m, struct value *out);
+
 /* Samples without a load. *gr_active is NaN when no source has it; the snapshot is to be released
  * by snapshot_destroy. */
 enum status trial_watch(struct trial_bench *b, double seconds, double *gr_active,

@@ -38,11 +38,9 @@ void feed_forget(struct feed *f)
 
 static bool set_text(char **dst, const char *src)
 {
-    size_t size = 3 * strlen(src) + 1; /* cleaning turns a byte into three at most */
-    char *text = malloc(size);
+    char *text = str_clean_copy(src);
     if (!text)
         return false;
-    str_clean(text, size, src, strlen(src));
     free(*dst);
     *dst = text;
     return true;
@@ -155,6 +153,9 @@ enum status feed_samples(struct feed *f, const struct event_samples *ev, struct 
 const struct metric_stats no_stats = {
     .min = NAN, .p05 = NAN, .p50 = NAN, .p95 = NAN, .max = NAN, .idle_share = NAN};
 
+/* How seldom sources read what costs much (docs/interface.md). */
+static const double slow_s = 5;
+
 /* The readings lie up to a period inside the window at both ends; what is missing there is taken to
  * be like what was read, as PromQL's increase() does: up to two periods at an end, and at most as
  * much as was read. https://prometheus.io/docs/prometheus/latest/querying/functions/#increase */
@@ -166,7 +167,8 @@ static void increase_stats(const struct feed *f, const struct series *s, int64_t
     double window_s = (double)(t1_ns - t0_ns) * 1e-9;
     double before_s = (double)(c->first_ns - t0_ns) * 1e-9; /* less than 0: outside */
     double after_s = (double)(t1_ns - c->last_ns) * 1e-9;
-    double slack_s = 2 * fmax((double)c->step_ns * 1e-9, 1 / (f->rate_hz > 0 ? f->rate_hz : 1));
+    double step_s = fmin((double)c->step_ns * 1e-9, slow_s); /* more is a hole in the readings */
+    double slack_s = 2 * fmax(step_s, 1 / (f->rate_hz > 0 ? f->rate_hz : 1));
     if (c->fell)
         value_set_state(&out->value, f->source, VALUE_FAILED,
                         "the counter started again during the measurement");

@@ -75,16 +75,27 @@ void verdict_add(struct verdict_lines *l, const char *fmt, ...)
     va_end(ap);
 }
 
+/* A little is not nothing: 0.2 % must not read 0 %. */
+static const char *share_text(char dst[16], double share)
+{
+    if (share > 0 && share < 0.005)
+        return "below 1 %";
+    snprintf(dst, 16, "%.0f %%", 100 * share);
+    return dst;
+}
+
 static void add_share(struct verdict_lines *l, const struct use *u, bool with_active,
                       const char *what)
 {
+    char text[16];
     if (!use_known(u))
         return;
+    const char *share = share_text(text, u->share);
     if (with_active && u->active - u->share >= 0.05)
-        verdict_add(l, "%s %.0f %%: %s; %.0f %% while there was work", u->label, 100 * u->share,
-                    what, 100 * u->active);
+        verdict_add(l, "%s %s: %s; %.0f %% while there was work", u->label, share, what,
+                    100 * u->active);
     else
-        verdict_add(l, "%s %.0f %%: %s", u->label, 100 * u->share, what);
+        verdict_add(l, "%s %s: %s", u->label, share, what);
 }
 
 static void add_shares(struct verdict_lines *l, enum finding finding, const struct uses *u)

@@ -33,8 +33,9 @@ struct proof_reading {
     char reason[PROOF_REASON_SIZE]; /* "" = pass */
 };
 
-/* The sources that are put to the test: PM sampling, GPM. */
-enum { PROOF_PM, PROOF_GPM, PROOF_SOURCES };
+/* The sources that are put to the test: PM sampling, GPM, and Nsight Systems where it was asked
+ * for, whose numbers come from a capture of its own. */
+enum { PROOF_PM, PROOF_GPM, PROOF_LIVE, PROOF_NSYS = PROOF_LIVE, PROOF_SOURCES };
 
 struct proof {
     char load[32];
@@ -45,14 +46,14 @@ struct proof {
     struct proof_reading by[PROOF_SOURCES];
 };
 
-/* Fills the verdicts from the values. Without a known value the two sources are compared with each
- * other: both agree, or both fail. */
+/* Fills the verdicts from the values. Without a known value PM sampling is compared with each other
+ * source: both agree, or both fail. */
 void proof_judge(struct proof *p);
 
 /* Of all its readings: a failure, else a pass, else agreement, else unchecked. */
 enum proof_verdict proof_verdict(const struct proof *p);
 
 const char *proof_verdict_name(enum proof_verdict verdict);
-enum source_id proof_source(int by); /* of PROOF_PM, PROOF_GPM */
+enum source_id proof_source(int by); /* of PROOF_PM, … */
 
 #endif

@@ -172,7 +172,7 @@ static enum status sum_up(struct load *l, const struct queue *q, struct error *e
         .bytes_written = n * l->unit.bytes_written,
         .pcie_in = n * l->unit.pcie_in,
         .pcie_out = n * l->unit.pcie_out,
-        .operations = n * l->unit.operations,
+        .operations = (double)n * l->unit.operations,
         .instructions = n * l->unit.instructions,
     };
     return OK;

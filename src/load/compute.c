@@ -21,7 +21,7 @@ static enum status prepare(struct load *l, const char *name, uint64_t instructio
     l->grid = (struct load_grid){.blocks = d->gpu.sm_count * BLOCKS_PER_SM, .threads = THREADS};
     l->units_max = ROUNDS_MAX;
     l->unit.instructions = instructions * l->grid.blocks * (THREADS / 32);
-    l->unit.operations = operations * l->unit.instructions;
+    l->unit.operations = (double)(operations * l->unit.instructions);
     return load_function(d, &l->function, name, err);
 }
 

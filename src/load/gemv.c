@@ -181,7 +181,7 @@ static enum status prepare(struct load *l, struct error *err)
     l->grid =
         (struct load_grid){.blocks = l->report->layer_size / ROWS_PER_BLOCK, .threads = THREADS};
     l->units_max = GRAPHS_MAX;
-    l->unit = (struct load_amounts){.bytes_read = l->bytes, .operations = l->bytes};
+    l->unit = (struct load_amounts){.bytes_read = l->bytes, .operations = (double)l->bytes};
     st = load_launch(d, weights, fill, (void *[]){&d->memory[0], &quads}, err);
     if (!st)
         st = check(l, err);

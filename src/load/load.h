@@ -47,8 +47,8 @@ const char *load_choice_text(char *dst, size_t size, struct load_choice choice);
 struct load_amounts {
     uint64_t bytes_read, bytes_written; /* of the GPU's memory, by kernels */
     uint64_t pcie_in, pcie_out;         /* payload, as the GPU sees it */
-    uint64_t operations;                /* arithmetic ones; a multiply-add is two */
-    uint64_t instructions;              /* warp instructions of the pipe that the load is for */
+    double operations;     /* arithmetic ones; a multiply-add is two. An hour has 2e18 on an H200 */
+    uint64_t instructions; /* warp instructions of the pipe that the load is for */
 };
 
 enum load_relation { LOAD_EQUAL, LOAD_AT_LEAST, LOAD_AT_MOST };

@@ -15,7 +15,7 @@ enum { CELL_SIZE = 64 };
 
 /* ---- for people ---- */
 
-static const int columns[] = {14, 20, 24, 12, 12};
+static const int columns[] = {14, 20, 24, 12, 12, 12};
 
 static void put_cell(struct buf *out, const struct show_style *style, int column, const char *text)
 {
@@ -51,7 +51,8 @@ static const char *read_text(char dst[CELL_SIZE], const struct proof *p, int by)
     return unit_format(dst, CELL_SIZE, metric_info(p->metric)->unit, v->v, 0);
 }
 
-static void put_proof(struct buf *out, const struct show_style *style, const struct proof *p)
+static void put_proof(struct buf *out, const struct show_style *style, const struct proof *p,
+                      int sources)
 {
     char text[CELL_SIZE];
     enum proof_verdict verdict = proof_verdict(p);
@@ -59,8 +60,8 @@ static void put_proof(struct buf *out, const struct show_style *style, const str
     put_cell(out, style, 0, p->load);
     put_cell(out, style, 1, metric_info(p->metric)->key);
     put_cell(out, style, 2, expected_text(text, p));
-    put_cell(out, style, 3, read_text(text, p, PROOF_PM));
-    put_cell(out, style, 4, read_text(text, p, PROOF_GPM));
+    for (int by = 0; by < sources; by++)
+        put_cell(out, style, 3 + by, read_text(text, p, by));
     if (style->colour)
         buf_puts(out, verdict == PROOF_FAIL   ? "\033[31m"
                       : verdict == PROOF_PASS ? "\033[32m"
@@ -73,7 +74,10 @@ static void put_proof(struct buf *out, const struct show_style *style, const str
 
 static bool has_number(const struct proof *p)
 {
-    return value_has_number(&p->by[PROOF_PM].value) || value_has_number(&p->by[PROOF_GPM].value);
+    for (int by = 0; by < PROOF_SOURCES; by++)
+        if (value_has_number(&p->by[by].value))
+            return true;
+    return false;
 }
 
 /* In how many loads before did this source fail this metric? */
@@ -105,11 +109,12 @@ static void put_failures(struct buf *out, const struct show_selftest *t,
 void show_selftest_text(struct buf *out, const struct show_selftest *t,
                         const struct show_style *style)
 {
-    static const char *const heads[] = {"load", "metric", "must read", "pm", "gpm"};
+    static const char *const heads[] = {"load", "metric", "must read", "pm", "gpm", "nsys"};
+    int sources = t->has_nsys ? PROOF_SOURCES : PROOF_LIVE;
     size_t passed = 0, failed = 0, unread = 0;
     buf_printf(out, "GPU %u  %s, driver %s\n\n  ", t->gpu->index, t->gpu->name,
                t->driver[0] ? t->driver : "not known");
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 3 + sources; i++)
         put_cell(out, style, i, heads[i]);
     buf_puts(out, "verdict\n");
     for (size_t i = 0; i < t->n; i++) {
@@ -119,7 +124,7 @@ void show_selftest_text(struct buf *out, const struct show_selftest *t,
         failed += verdict == PROOF_FAIL;
         unread += !has_number(p);
         if (has_number(p))
-            put_proof(out, style, p);
+            put_proof(out, style, p, sources);
     }
     buf_putc(out, '\n');
     put_failures(out, t, style);
@@ -148,15 +153,16 @@ static json_t *reading_json(const struct proof_reading *r)
                      "reason", r->reason[0] ? r->reason : NULL);
 }
 
-static json_t *proof_json(const struct proof *p)
+static json_t *proof_json(const struct proof *p, bool has_nsys)
 {
     static const char *const relations[] = {"equal", "at_least", "at_most"};
     const struct metric_info *info = metric_info(p->metric);
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:s}", "load", p->load,
+    json_t *nsys = has_nsys ? reading_json(&p->by[PROOF_NSYS]) : NULL;
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o*, s:s}", "load", p->load,
                      "metric", info->key, "unit", unit_name(info->unit), "relation",
                      relations[p->relation], "expected", number(p->expected), "tolerance",
                      number(p->tolerance), "how", p->how, "pm", reading_json(&p->by[PROOF_PM]),
-                     "gpm", reading_json(&p->by[PROOF_GPM]), "verdict",
+                     "gpm", reading_json(&p->by[PROOF_GPM]), "nsys", nsys, "verdict",
                      proof_verdict_name(proof_verdict(p)));
 }
 
@@ -164,7 +170,7 @@ static json_t *list_json(const struct show_selftest *t)
 {
     json_t *a = json_array();
     for (size_t i = 0; a && i < t->n; i++)
-        json_array_append_new(a, proof_json(&t->proofs[i]));
+        json_array_append_new(a, proof_json(&t->proofs[i], t->has_nsys));
     return a;
 }
 

@@ -68,7 +68,8 @@ struct show_selftest {
     size_t n;
     const char *const *reports;
     size_t n_reports;
-    const char *verdict; /* "pass" or "fail" */
+    const char *verdict; /* "pass", "fail" or "incomplete" */
+    bool has_nsys;       /* it was asked, too */
 };
 
 void show_selftest_text(struct buf *out, const struct show_selftest *t,

@@ -41,6 +41,12 @@ static enum status count_gpus(int *count, const struct cuda_api *cuda, struct er
     return rc ? cuda_fail(err, cuda, "cuDeviceGetCount", rc) : OK;
 }
 
+bool cuda_restricted(void)
+{
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    return visible && *visible;
+}
+
 enum status cuda_gpu_open(struct cuda_gpu *out, const struct cuda_api *cuda, unsigned index,
                           struct error *err)
 {
@@ -78,14 +84,17 @@ enum status cuda_gpu_find(struct cuda_gpu *g, const struct cuda_api *cuda, const
     if (!str_starts_with(which, "GPU-"))
         return fail(err, ERR_USAGE, 0, "--gpu is one GPU's index or UUID, not \"%s\"", which);
     enum status st = count_gpus(&count, cuda, err);
+    int found = 0;
     for (unsigned i = 0; !st && i < (unsigned)count; i++) {
         struct cuda_gpu one;
         st = cuda_gpu_open(&one, cuda, i, err);
-        if (!st && str_starts_with(one.uuid, which)) {
-            *g = one;
-            return OK;
-        }
+        if (st || !str_starts_with(one.uuid, which))
+            continue;
+        *g = one;
+        found++;
     }
-    return st ? st
-              : fail(err, ERR_NO_GPU, 0, "no GPU %s: this machine has %d others", which, count);
+    if (st || found == 1)
+        return st;
+    return found ? fail(err, ERR_USAGE, 0, "--gpu %s: %d GPUs are called so", which, found)
+                 : fail(err, ERR_NO_GPU, 0, "no GPU %s: this machine has %d others", which, count);
 }

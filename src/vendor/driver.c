@@ -28,8 +28,11 @@ void driver_read(const char *root, struct driver_info *out)
     char text[8192];
     *out = (struct driver_info){.open = -1};
     out->loaded = os_read(root, "/proc/driver/nvidia/version", text, sizeof text);
-    if (!out->loaded)
-        return;
-    out->open = strstr(text, "Open Kernel Module") != NULL;
-    take_version(text, out->version, sizeof out->version);
+    if (out->loaded) {
+        out->open = strstr(text, "Open Kernel Module") != NULL;
+        take_version(text, out->version, sizeof out->version);
+    } else if (os_read(root, "/sys/module/nvidia/version", text, sizeof text)) {
+        out->loaded = true;
+        take_version(text, out->version, sizeof out->version);
+    }
 }

@@ -14,7 +14,8 @@ struct driver_info {
     char version[DRIVER_VERSION_SIZE]; /* "580.159.03"; "" = not known */
 };
 
-/* From /proc/driver/nvidia/version, which containers may hide; root is put in front of it. */
+/* From /proc/driver/nvidia/version, which containers may hide, or /sys/module/nvidia/version; root
+ * is put in front of them. */
 void driver_read(const char *root, struct driver_info *out);
 
 #endif

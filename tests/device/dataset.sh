@@ -53,7 +53,7 @@ capture tail "$smeff" load tail "$long" --json
 {
     echo "gpu         $(nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,clocks.max.mem,power.limit --format=csv,noheader | head -1)"
     echo "smeff       $("$smeff" --version)"
-    echo "system      Linux $(uname -r | cut -d- -f1) x86-64, $(nproc) cores, virtual machine"
+    echo "system      $(uname -s) $(uname -r | cut -d- -f1) $(uname -m), $(nproc) cores, virtual machine: $(systemd-detect-virt 2>/dev/null || echo '?')"
     echo "pytorch     $(python3 -c 'import torch; print(torch.__version__)' 2>/dev/null || echo none)"
     echo "sampled     $seconds s at 50 Hz, core set with fma_active and dram_throughput"
     echo "command     smeff measure $seconds --gpu 0 --metric fma_active,dram_throughput --out NAME --csv"

@@ -150,7 +150,7 @@ def check_nsys():
         print("  (NSYS is not set: Nsight Systems as the holder of the counters not checked)")
         return
     profile = [nsys, "profile", "-f", "true", "--trace=none", "--sample=none", "--cpuctxsw=none", "--gpu-metrics-devices=0",
-               "--gpu-metrics-frequency=50", "-o", "/tmp/smeff-device-nsys"]
+               "--gpu-metrics-frequency=50", "-o", f"{folder}/capture"]
     holder = subprocess.Popen([*profile, "sleep", "15"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(5)
     code, said = code_of("measure", "1", "--backend", "pm")

@@ -81,21 +81,24 @@ equal "a memory clock that is not told" "$(last '[.gpu.memory_peak, (.expectatio
 
 # The fake's time is exact while its queue is never empty: what was counted, against what it does.
 script 'kernel = 0.02' 'copy = 1e9'
-counts() { equal "$1: counted" "$(last "($2) as \$v | ($3) as \$e | (\$v / \$e - 1 | fabs) < 0.001")" true; } # kind, rate, what the fake does
-run copy 0 copy 0.2 --json
+# A busy machine can leave the queue empty for a moment: one of five runs must be exact.
+counts() { # kind, rate, what the fake does
+    local exact=false
+    for _ in 1 2 3 4 5; do
+        run "$1" 0 "$1" 0.2 --json
+        exact=$(last "($2) as \$v | ($3) as \$e | (\$v / \$e - 1 | fabs) < 0.001")
+        [ "$exact" = true ] && return
+    done
+    fail "$1: counted $(last "$2"), expected $(last "$3")"
+}
 counts copy '.bytes_read / .seconds' '.buffer_bytes / 0.02'
-run read 0 read 0.2 --json
 counts read '.bytes_read / .seconds' '.buffer_bytes / 0.02'
-run gemv 0 gemv 0.2 --json
 counts gemv .rate '1 / (0.02 * .layers)'
-run h2d 0 h2d 0.2 --json
 counts h2d '.pcie_in / .seconds' 1e9
-run d2h 0 d2h 0.2 --json
 counts d2h '.pcie_out / .seconds' 1e9
 script
 for kind in fma:512:64 mma:64:2048; do # instructions of a warp in a round, operations of each
     IFS=: read -r kind round each <<<"$kind"
-    run $kind 0 $kind 0.2 --json
     counts $kind '.instructions / .seconds' "4 * 32 * $round / 2.5e-6" # SMs, warps
     equal "$kind: operations" "$(last ".operations == $each * .instructions")" true
 done

@@ -3,12 +3,13 @@
 # smeff selftest on fake GPUs, whose counters do not follow the loads: $1 = smeff, $2 = source tree, $3 = the fake libraries. That a
 # true card passes is shown in docs/measurements.
 set -u
-smeff=$1 fakes=$3 failed=0
+smeff=$1 root=$2 fakes=$3 failed=0
 for tool in jq timeout pgrep; do command -v "$tool" >/dev/null || { echo "skipped: needs $tool"; exit 77; }; done
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
 unset NO_COLOR CUDA_VISIBLE_DEVICES ${!SMEFF_@}
 cp "$smeff" "$dir/smeff" || exit 1 # a name of its own, to find its processes by
-export FAKE_GPU=$dir/script LD_LIBRARY_PATH=$fakes/cuda:$fakes/nvml:$fakes/cupti SMEFF_STATE=$dir/state
+export FAKE_GPU=$dir/script LD_LIBRARY_PATH=$fakes/cuda:$fakes/nvml:$fakes/cupti SMEFF_STATE=$dir/state SMEFF_PROC=$dir/root
+mkdir -p "$dir/root/proc/driver/nvidia" && echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.1.2  x" >"$dir/root/proc/driver/nvidia/version"
 
 fail() { echo "FAILED: $*"; failed=1; }
 equal() { [ "$2" = "$3" ] || fail "$1: got '$2', expected '$3'"; } # what, got, expected
@@ -57,6 +58,51 @@ run "text" 1 selftest --quick
 has "text" "$out" "sm_active           <= 0.50 %"
 has "text" "$out" "  fail  sm_active by pm read 86.0 % during the load idle, where at most 0.50 % is true"
 equal "each failure is said once" "$(grep -c '  fail  sm_active by pm ' <<<"$out")" 1
+
+# ---- what was not read proves nothing, and takes nothing back ----
+script 'pm.sm__cycles_active = 86' 'gpm.2 = 40'
+run "a doubt to begin with" 1 selftest --quick
+before=$(jq -c '[.failed[] | select(.source == "pm")]' "$file")
+script 'busy = yes'
+run "PM sampling is not to be had" 1 selftest --quick --json
+equal "is not a pass" "$(jq -r .verdict <<<"$out" | sed 's/fail/incomplete/')" incomplete
+has "says so" "$err" "PM sampling was not put to the test: "
+equal "the doubts of PM sampling stay" "$(jq -c '[.failed[] | select(.source == "pm")]' "$file")" "$before"
+script 'busy = yes' 'gpm.1 = error 3'
+run "nobody knows whether it is idle" 1 selftest --quick
+has "nobody knows whether it is idle" "$err" "whether another program uses this GPU is not known"
+script 'fail = cuptiPmSamplingDecodeData:999:40+'
+run "samples stop coming" 1 selftest --quick --json
+equal "holes are no numbers" "$(jq '[.proofs[] | select(.pm.state == "failed" and (.pm.reason | test("of the window were sampled")))] | length > 0' <<<"$out")" true
+CUDA_VISIBLE_DEVICES=1 run "which GPU?" 2 selftest --quick
+CUDA_VISIBLE_DEVICES=1 run "which GPU? (load)" 2 load tail 0.1
+run "--gpu all" 2 selftest --quick --gpu all
+
+# ---- Nsight Systems as a third witness: a fake one, which gives a real recording ----
+cat >"$dir/nsys" <<END
+#!/bin/sh
+echo "\$@" >>"$dir/nsys-arguments"
+while [ \$# -gt 0 ]; do case \$1 in -o) base=\$2 ;; esac; shift; done
+[ -e "$dir/nsys-fails" ] && exit 1
+cp "$root/data/h200/decode.sqlite" "\$base.sqlite" && echo x >"\$base.nsys-rep"
+END
+chmod +x "$dir/nsys"
+script
+TMPDIR=$dir run "--nsys" 1 selftest --quick --json --nsys "$dir/nsys"
+nsys() { jq -c --arg l "$1" --arg m "$2" '[.proofs[] | select(.load == $l and .metric == $m) | .nsys | [.state, .verdict]][0]' <<<"$out"; }
+equal "a witness that agrees" "$(nsys fma sm_active)" '["ok","agree"]'
+equal "and one that does not" "$(nsys idle sm_active)" '["ok","fail"]'
+equal "what nsys is wrong about proves nothing" "$(nsys fma occupancy)" '["suspect","unchecked"]'
+equal "one capture a load" "$(wc -l <"$dir/nsys-arguments")" 7
+has "how nsys is called" "$(head -1 "$dir/nsys-arguments")" "profile -f true --trace=none --sample=none --cpuctxsw=none --gpu-metrics-devices=0"
+equal "temporary files left" "$(find "$dir" -maxdepth 1 -name 'smeff-nsys-*' | wc -l)" 0
+equal "what nsys got wrong is not remembered" "$(jq -c "[.failed[] | select(.source == \"nsys\")]" "$file")" "[]"
+touch "$dir/nsys-fails"
+TMPDIR=$dir run "nsys that fails" 1 selftest --quick --nsys "$dir/nsys"
+has "nsys that fails" "$err" "nsys wrote no export; it ended with exit code 1"
+equal "temporary files left" "$(find "$dir" -maxdepth 1 -name 'smeff-nsys-*' | wc -l)" 0
+run "no nsys" 1 selftest --quick --nsys "$dir/nothing"
+has "no nsys" "$err" "$dir/nothing: no such program"
 
 # ---- it cannot be compared ----
 rm -r "$dir/state"

@@ -148,6 +148,14 @@ static void energy_that_is_read_seldom(void **state)
     assert_near(v->v, 2200, 1e-9);
 }
 
+/* Seconds 1, 2 and 8, and then nothing: of the last nine nothing is known. */
+static void a_hole_in_the_readings_excuses_nothing(void **state)
+{
+    (void)state;
+    static const double joules[] = {200, 400, NAN, NAN, NAN, NAN, NAN, 1600};
+    assert_int_equal(reading(METRIC_ENERGY, joules, 8, 0, 19)->state, VALUE_FAILED);
+}
+
 static void energy_of_too_few_readings_is_no_number(void **state)
 {
     (void)state;
@@ -422,6 +430,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(low_quantile_and_idle_share, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_sum_of_rows_is_idle_at_one_step_each, set_up, tear_down),
         cmocka_unit_test_setup_teardown(energy_is_that_of_the_whole_window, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_hole_in_the_readings_excuses_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(energy_that_is_read_seldom, set_up, tear_down),
         cmocka_unit_test_setup_teardown(energy_of_too_few_readings_is_no_number, set_up, tear_down),
         cmocka_unit_test_setup_teardown(energy_of_another_time_is_no_number, set_up, tear_down),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "support.h"
 
@@ -18,7 +19,7 @@ static struct proof p;
 static void claim(enum metric metric, enum proof_relation relation, double expected,
                   double tolerance, double pm, double gpm)
 {
-    const double read[] = {pm, gpm};
+    const double read[] = {pm, gpm, NAN};
     p = (struct proof){.load = "gemv",
                        .metric = metric,
                        .relation = relation,
@@ -84,6 +85,34 @@ static void without_a_known_value(void **state)
     assert_string_equal(p.by[PROOF_PM].reason, "nobody knows");
 }
 
+static void ask_nsys(double read, enum value_state state)
+{
+    value_set(&p.by[PROOF_NSYS].value, SOURCE_NSYS, 1, read);
+    if (state != VALUE_OK)
+        value_set_state(&p.by[PROOF_NSYS].value, SOURCE_NSYS, state, "known to be wrong");
+    proof_judge(&p);
+}
+
+/* It gives whole percents, and some of its rows are known to be wrong. */
+static void nsys_is_a_third_witness(void **state)
+{
+    (void)state;
+    claim(METRIC_TENSOR_ACTIVE, PROOF_EQUAL, 0.93, 0.02, 0.93, NAN);
+    ask_nsys(0.96, VALUE_OK);
+    assert_int_equal(p.by[PROOF_NSYS].verdict, PROOF_PASS);
+    ask_nsys(0.97, VALUE_OK);
+    assert_int_equal(p.by[PROOF_NSYS].verdict, PROOF_FAIL);
+    claim(METRIC_SM_ACTIVE, PROOF_EQUAL, NAN, NAN, 0.86, 0.86);
+    ask_nsys(0.87, VALUE_OK);
+    gives(PROOF_AGREE, PROOF_AGREE, PROOF_AGREE);
+    ask_nsys(0.5, VALUE_OK);
+    gives(PROOF_FAIL, PROOF_AGREE, PROOF_FAIL);
+    assert_contains(p.by[PROOF_NSYS].reason, "PM sampling read 86.0 % and nsys 50.0 %");
+    ask_nsys(0.5, VALUE_SUSPECT);
+    gives(PROOF_AGREE, PROOF_AGREE, PROOF_AGREE);
+    assert_int_equal(p.by[PROOF_NSYS].verdict, PROOF_UNCHECKED);
+}
+
 /* ---- doubts ---- */
 
 static const char uuid[] = "GPU-00000000-0000-0000-0000-000000000001";
@@ -99,7 +128,7 @@ static void doubts_are_kept_for_one_gpu(void **state)
     list[1] = p;
     claim(METRIC_SM_ACTIVE, PROOF_EQUAL, 0.5, 0.01, 0.5, 0.9);
     list[2] = p;
-    doubts_collect(&d, list, 3);
+    doubts_update(&d, list, 3);
     assert_int_equal(d.n, 2); /* the first reason of a source and metric */
     assert_int_equal(doubts_save(&d, uuid, NULL), OK);
     doubts_load(&back, uuid);
@@ -111,10 +140,71 @@ static void doubts_are_kept_for_one_gpu(void **state)
     assert_int_equal(back.list[1].source, SOURCE_GPM);
     doubts_load(&back, "GPU-00000000-0000-0000-0000-000000000002");
     assert_int_equal(back.n, 0);
-    d.n = 0; /* a self-test that passes takes them back */
-    assert_int_equal(doubts_save(&d, uuid, NULL), OK);
-    doubts_load(&back, uuid);
-    assert_int_equal(back.n, 0);
+}
+
+/* Only the same load, read again, takes a doubt back; what was not read proves nothing. */
+static void doubts_stay_until_they_are_disproved(void **state)
+{
+    (void)state;
+    struct doubts d = {0};
+    claim(METRIC_OCCUPANCY, PROOF_EQUAL, 0.5, 0.01, 0.6, NAN);
+    doubts_update(&d, &p, 1);
+    assert_int_equal(d.n, 1);
+    claim(METRIC_OCCUPANCY, PROOF_EQUAL, 0.5, 0.01, NAN, 0.5); /* not read by that source */
+    doubts_update(&d, &p, 1);
+    assert_int_equal(d.n, 1);
+    claim(METRIC_OCCUPANCY, PROOF_EQUAL, 0.5, 0.01, 0.5, NAN);
+    snprintf(p.load, sizeof p.load, "another");
+    doubts_update(&d, &p, 1);
+    assert_int_equal(d.n, 1);
+    assert_contains(d.list[0].reason, "during the load gemv");
+    doubts_update(&d, &p, 0); /* a self-test that ran nothing */
+    assert_int_equal(d.n, 1);
+    claim(METRIC_OCCUPANCY, PROOF_EQUAL, 0.5, 0.01, 0.5, NAN);
+    doubts_update(&d, &p, 1);
+    assert_int_equal(d.n, 0);
+}
+
+static void write_doubts_at(const char *dir, const char *driver, const char *metric)
+{
+    char path[400], text[300];
+    assert_int_equal(file_make_folders(dir, 0755, NULL), OK);
+    snprintf(path, sizeof path, "%s/selftest-%s.json", dir, uuid);
+    snprintf(text, sizeof text,
+             "{\"uuid\":\"%s\",\"driver\":\"%s\",\"failed\":[{\"metric\":\"%s\",\"source\":"
+             "\"pm\",\"load\":\"l\",\"reason\":\"x\"}]}",
+             uuid, driver, metric);
+    assert_int_equal(file_replace(path, text, strlen(text), 0644, NULL), OK);
+}
+
+/* Where a user's own are: as anybody but root. */
+static void folders_of_a_user(void **state)
+{
+    (void)state;
+    char dir[300];
+    struct doubts d;
+    unsetenv("SMEFF_STATE");
+    snprintf(dir, sizeof dir, "%s/xdg/smeff", folder);
+    write_doubts_at(dir, "580.1.2", "sm_active");
+    snprintf(dir, sizeof dir, "%s/home/.local/state/smeff", folder);
+    write_doubts_at(dir, "580.1.2", "occupancy");
+    snprintf(dir, sizeof dir, "%s/xdg", folder);
+    setenv("XDG_STATE_HOME", dir, 1);
+    snprintf(dir, sizeof dir, "%s/home", folder);
+    setenv("HOME", dir, 1);
+    if (getuid() == 0)
+        assert_int_equal(seteuid(65534), 0);
+    doubts_load(&d, uuid);
+    assert_int_equal(d.n, 1);
+    assert_int_equal(d.list[0].metric, METRIC_SM_ACTIVE);
+    setenv("XDG_STATE_HOME", "relative", 1); /* is to be ignored */
+    doubts_load(&d, uuid);
+    assert_int_equal(d.n, 1);
+    assert_int_equal(d.list[0].metric, METRIC_OCCUPANCY);
+    unsetenv("HOME");
+    doubts_load(&d, uuid); /* nothing to look for but the system's */
+    assert_int_equal(seteuid(getuid()), 0);
+    setenv("SMEFF_STATE", folder, 1);
 }
 
 static void write_doubts(const char *text)
@@ -133,9 +223,10 @@ static void doubts_that_cannot_be_understood(void **state)
         /* another driver's: what is true of one need not be of the next */
         "{\"uuid\":\"GPU-00000000-0000-0000-0000-000000000001\",\"driver\":\"1.2.3\","
         "\"failed\":[{\"metric\":\"occupancy\",\"source\":\"pm\",\"reason\":\"x\"}]}",
-        "{\"uuid\":\"GPU-00000000-0000-0000-0000-000000000001\",\"driver\":\"\",\"failed\":[7,"
-        "{\"metric\":\"nonsense\",\"source\":\"pm\",\"reason\":\"x\"},"
-        "{\"metric\":\"occupancy\",\"source\":\"nsys\",\"reason\":\"x\"},"
+        "{\"uuid\":\"GPU-00000000-0000-0000-0000-000000000001\",\"driver\":\"580.1.2\",\"failed\":["
+        "7,"
+        "{\"metric\":\"nonsense\",\"source\":\"pm\",\"load\":\"l\",\"reason\":\"x\"},"
+        "{\"metric\":\"occupancy\",\"source\":\"nsys\",\"load\":\"l\",\"reason\":\"x\"},"
         "{\"metric\":\"occupancy\",\"source\":\"pm\"}]}"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         write_doubts(texts[i]);
@@ -144,6 +235,9 @@ static void doubts_that_cannot_be_understood(void **state)
     }
     assert_int_equal(doubts_save(&d, "../../etc/passwd", NULL), ERR_IO);
     assert_int_equal(doubts_save(&d, "", NULL), ERR_IO);
+    setenv("SMEFF_PROC", "/nonexistent", 1); /* a doubt of an unknown driver would never end */
+    assert_int_equal(doubts_save(&d, uuid, NULL), ERR_NOT_FOUND);
+    setenv("SMEFF_PROC", folder, 1);
 }
 
 static void doubts_mark_a_plan(void **state)
@@ -156,8 +250,8 @@ static void doubts_mark_a_plan(void **state)
         {METRIC_FMA_ACTIVE, "fma_active", UNIT_RATIO, VALUE_UNSUPPORTED, "no", "", 0}};
     struct event_plan plan = {.gpu = 0, .source = SOURCE_PM, .n = 3, .series = plain};
     struct doubts d = {.n = 2,
-                       .list = {{SOURCE_PM, METRIC_OCCUPANCY, "read 3"},
-                                {SOURCE_PM, METRIC_FMA_ACTIVE, "read 4"}}};
+                       .list = {{SOURCE_PM, METRIC_OCCUPANCY, "l", "read 3"},
+                                {SOURCE_PM, METRIC_FMA_ACTIVE, "l", "read 4"}}};
     struct event_plan marked = doubts_apply(&d, &plan, series);
     assert_int_equal(marked.n, 3);
     assert_int_equal(marked.series[0].state, VALUE_SUSPECT);
@@ -172,7 +266,15 @@ static void doubts_mark_a_plan(void **state)
 
 static int set_up(void **state)
 {
+    static const char version[] = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.1.2  x\n";
+    char path[200];
     int rc = make_folder(state);
+    chmod(folder, 0755);
+    snprintf(path, sizeof path, "%s/proc/driver/nvidia", folder);
+    file_make_folders(path, 0755, NULL);
+    snprintf(path, sizeof path, "%s/proc/driver/nvidia/version", folder);
+    file_replace(path, version, strlen(version), 0644, NULL);
+    setenv("SMEFF_PROC", folder, 1);
     return rc ? rc : setenv("SMEFF_STATE", folder, 1);
 }
 
@@ -182,7 +284,10 @@ int main(void)
         cmocka_unit_test(each_source_is_compared_with_the_truth),
         cmocka_unit_test(bounds),
         cmocka_unit_test(without_a_known_value),
+        cmocka_unit_test(nsys_is_a_third_witness),
         cmocka_unit_test(doubts_are_kept_for_one_gpu),
+        cmocka_unit_test(doubts_stay_until_they_are_disproved),
+        cmocka_unit_test(folders_of_a_user),
         cmocka_unit_test(doubts_that_cannot_be_understood),
         cmocka_unit_test(doubts_mark_a_plan),
     };

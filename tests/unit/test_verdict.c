@@ -510,6 +510,21 @@ static void few_samples_prove_little(void **state)
     expect(&g, &four);
 }
 
+/* One warp on one SM of 132: 0.2 % is little, but not nothing. */
+static void a_little_does_not_read_as_nothing(void **state)
+{
+    (void)state;
+    static const struct pattern p = {"tail",
+                                     {FLAT(GR_ACTIVE, 1), FLAT(SM_ACTIVE, 0.002),
+                                      FLAT(SM_ISSUE, 0.0003), FLAT(TENSOR_ACTIVE, 0),
+                                      FLAT(DRAM_THROUGHPUT, 0)},
+                                     VERDICT_LATENCY_BOUND,
+                                     "SM active below 1 %",
+                                     NULL};
+    struct gpu_snapshot g = gpu_of(&p, 500);
+    expect(&g, &p);
+}
+
 static void low_coverage_is_said(void **state)
 {
     (void)state;
@@ -536,6 +551,7 @@ int main(void)
         cmocka_unit_test(only_what_a_rule_uses_is_needed),
         cmocka_unit_test(a_suspect_number_is_no_number),
         cmocka_unit_test(few_samples_prove_little),
+        cmocka_unit_test(a_little_does_not_read_as_nothing),
         cmocka_unit_test(low_coverage_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,14 +117,17 @@ static int64_t within(int64_t v, int64_t low, int64_t high)
  * newest that was given out has one behind it. */
 static int64_t decode_wait_ns(const struct pm *p)
 {
-    int64_t batch_ns = (p->per_decode + (p->pack.late ? 1 : 0)) * p->step_ns;
-    int64_t wait_ns = p->step_ns;
+    /* with the cycle trigger samples are longer or shorter than was asked for */
+    int64_t step_ns = p->session.length_ns ? p->session.length_ns : p->step_ns;
+    int64_t batch_ns = (p->per_decode + (p->pack.late ? 1 : 0)) * step_ns, wait_ns = step_ns;
     if (p->session.last_end_ns) {
         int64_t age_ns = clock_unix_ns() - p->session.last_end_ns;
         bool plausible = age_ns >= 0 && age_ns < batch_ns + quiet_max_ns;
         wait_ns = plausible ? batch_ns + ready_ns - age_ns : batch_ns;
     }
-    return within(wait_ns, pause_min_ns, quiet_max_ns);
+    /* a sample that is late is not asked for every moment */
+    int64_t least_ns = within(step_ns / 4, pause_min_ns, quiet_max_ns);
+    return within(wait_ns, least_ns, quiet_max_ns);
 }
 
 static enum status pm_open(struct source **out, const struct source_request *request,

@@ -183,6 +183,7 @@ static enum status give_one(struct pm_session *s, size_t index, const struct pm_
     if (drop)
         return OK;
     s->last_end_ns = sample.t1_ns;
+    s->length_ns = sample.t1_ns - sample.t0_ns;
     return sink->take(sink->self, &sample, err);
 }
 

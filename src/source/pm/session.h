@@ -20,6 +20,7 @@ struct pm_session {
     uint8_t *image, *pristine; /* the counter data image, and an initialised copy */
     size_t image_size;
     size_t next;         /* samples of the image before this one were given out */
+    int64_t length_ns;   /* of the newest sample that was given out; 0 = none */
     int64_t last_end_ns; /* of the newest sample that was given out; 0 = none */
     double *row;         /* room for pack->n_names values */
 };
