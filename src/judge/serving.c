@@ -144,8 +144,38 @@ static double watts(const struct gpu_snapshot *g, struct value *out)
     return NAN;
 }
 
+/* The mean of its GPUs over what the server says of one. */
+static void derive_estimate(const struct snapshot *s, size_t server, struct value *out)
+{
+    const struct server_snapshot *x = &s->servers[server];
+    const struct value *estimate = &server_snapshot_metric(x, METRIC_ESTIMATED_BYTES)->value;
+    double sum = 0, n = 0;
+    if (!value_is_sound(estimate)) {
+        refuse(out, estimate, metric_info(METRIC_ESTIMATED_BYTES)->label);
+        return;
+    }
+    if (!(estimate->v > 0)) {
+        value_set_state(out, SOURCE_DERIVED, VALUE_WARMING, "the server reckons with no traffic");
+        return;
+    }
+    if (!has_gpus(s, server, out))
+        return;
+    for (size_t i = 0; i < s->n_gpus; i++) {
+        if (serving_of(s, server, i) == SERVING_NOT)
+            continue;
+        sum += dram_rate(&s->gpus[i], out);
+        n++;
+    }
+    if (!isnan(sum))
+        value_set(out, SOURCE_DERIVED, x->t1_ns, sum / n / estimate->v);
+}
+
 void serving_derive(const struct snapshot *s, size_t server, enum metric m, struct value *out)
 {
+    if (m == METRIC_MEASURED_TO_ESTIMATED) {
+        derive_estimate(s, server, out);
+        return;
+    }
     const struct server_snapshot *x = &s->servers[server];
     double sum = 0;
     if (!has_tokens(x, out) || !has_gpus(s, server, out))

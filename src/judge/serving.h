@@ -15,8 +15,8 @@ enum serving {
 /* Both are numbers in the snapshot's lists. */
 enum serving serving_of(const struct snapshot *s, size_t server, size_t gpu);
 
-/* bytes_per_output_token or joules_per_output_token of one server, over the GPUs that serve it. The
- * reason says why there is none; it never is 0 for want of tokens. */
+/* bytes_per_output_token, joules_per_output_token or measured_to_estimated of one server, over the
+ * GPUs that serve it. The reason says why there is none; it never is 0 for want of tokens. */
 void serving_derive(const struct snapshot *s, size_t server, enum metric m, struct value *out);
 
 /* The same of the snapshot: that of its only server. */

@@ -22,6 +22,8 @@ enum {
     END_TO_END,
     ACCEPT_RATE,
     CACHED,
+    READ_BYTES,
+    WRITE_BYTES,
 };
 
 static const struct dialect_series series[] = {
@@ -41,6 +43,8 @@ static const struct dialect_series series[] = {
     [END_TO_END] = {.name = "e2e_request_latency_seconds"},
     [ACCEPT_RATE] = {.name = "spec_accept_rate"},
     [CACHED] = {.name = "cached_tokens"},
+    [READ_BYTES] = {.name = "estimated_read_bytes_per_gpu"},
+    [WRITE_BYTES] = {.name = "estimated_write_bytes_per_gpu"},
 };
 
 static const struct way ways[] = {
@@ -85,6 +89,7 @@ static const struct way ways[] = {
      .a = CACHED,
      .b = PROMPT,
      .fresh = FRESH_FINISH},
+    {.metric = METRIC_ESTIMATED_BYTES, .kind = WAY_RATE_PAIR, .a = READ_BYTES, .b = WRITE_BYTES},
 };
 
 static const char *const prefixes[] = {"sglang:", "sglang_", NULL};

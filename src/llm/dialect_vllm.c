@@ -26,6 +26,8 @@ enum {
     GPU_HITS,
     GPU_QUERIES,
     GPU_HIT_RATE,
+    READ_BYTES,
+    WRITE_BYTES,
 };
 
 static const struct dialect_series series[] = {
@@ -49,6 +51,8 @@ static const struct dialect_series series[] = {
     [GPU_HITS] = {.name = "gpu_prefix_cache_hits"},
     [GPU_QUERIES] = {.name = "gpu_prefix_cache_queries"},
     [GPU_HIT_RATE] = {.name = "gpu_prefix_cache_hit_rate"},
+    [READ_BYTES] = {.name = "estimated_read_bytes_per_gpu"},
+    [WRITE_BYTES] = {.name = "estimated_write_bytes_per_gpu"},
 };
 
 static const struct way ways[] = {
@@ -94,6 +98,7 @@ static const struct way ways[] = {
      .a = GPU_HIT_RATE,
      .across = ACROSS_MEAN,
      .fresh = FRESH_STEPS}, /* -1: off */
+    {.metric = METRIC_ESTIMATED_BYTES, .kind = WAY_RATE_PAIR, .a = READ_BYTES, .b = WRITE_BYTES},
 };
 
 static const char *const prefixes[] = {"vllm:",      "vllm_",      "ray_vllm:", "ray_vllm_",

@@ -174,6 +174,20 @@ static void put_rate(struct attempt *t, enum part part)
         judge_digits(t, a.v, step_of(window_level(t->w->now, series, ACROSS_SUM).v, digits));
 }
 
+/* Two counters of one thing, told for one GPU by each engine. */
+static void put_rate_pair(struct attempt *t)
+{
+    uint16_t a = series_of(t, t->way->a), b = series_of(t, t->way->b);
+    struct amount x = window_growth(t->w, a, PART_VALUE), y = window_growth(t->w, b, PART_VALUE);
+    size_t n = window_series(t->w, a, PART_VALUE);
+    if (!is_number(t, x) || !is_number(t, y))
+        return;
+    if (!(t->w->seconds > 0) || n != window_series(t->w, b, PART_VALUE))
+        put_state(t, VALUE_WARMING, "no time between two scrapes, or series are missing");
+    else
+        put_number(t, (x.v + y.v) / (double)n / t->w->seconds);
+}
+
 /* n × mean since the start = the sum since the start. */
 static void put_rate_work(struct attempt *t)
 {
@@ -277,6 +291,9 @@ static void try(struct attempt *t)
     case WAY_RATE:
         put_rate(t, PART_VALUE);
         break;
+    case WAY_RATE_PAIR:
+        put_rate_pair(t);
+        break;
     case WAY_RATE_SUM:
         put_rate(t, PART_SUM);
         break;
@@ -338,6 +355,8 @@ static void name_all(const struct attempt *t)
         name_series(t, way->b, " / ", "");
     else if (way->kind == WAY_LEVEL_RATE || way->kind == WAY_RATE_WORK)
         name_series(t, way->b, " * ", "");
+    else if (way->kind == WAY_RATE_PAIR)
+        name_series(t, way->b, " + ", "");
     else if (way->kind == WAY_SHARE)
         name_series(t, way->b, " / (same + ", "");
     else if (way->kind == WAY_MEAN_TOKEN)
@@ -457,8 +476,9 @@ bool signals_restarted(const struct scrape *before, const struct scrape *now)
              i++) {
             const struct way *way = &dialect_get((enum dialect_id)d)->ways[i];
             uint16_t a = scrape_series(d, way->a);
-            bool counts = way->kind == WAY_RATE || way->kind == WAY_RATE_WORK ||
-                          way->kind == WAY_RATIO || way->kind == WAY_SHARE;
+            bool counts = way->kind == WAY_RATE || way->kind == WAY_RATE_PAIR ||
+                          way->kind == WAY_RATE_WORK || way->kind == WAY_RATIO ||
+                          way->kind == WAY_SHARE;
             if ((counts && fell(&w, a, PART_VALUE)) || fell(&w, a, PART_COUNT))
                 return true;
         }

@@ -100,6 +100,15 @@ struct amount window_growth(const struct window *w, uint16_t series, enum part p
     return (struct amount){AMOUNT_NUMBER, sum};
 }
 
+size_t window_series(const struct window *w, uint16_t series, enum part part)
+{
+    size_t n, groups = 0;
+    const struct point *p = scrape_find(w->now, series, part, &n);
+    for (size_t i = 0; i < n; i++)
+        groups += i == 0 || p[i].group != p[i - 1].group;
+    return groups;
+}
+
 /* ---- quantiles ---- */
 
 const char *quantile_kind_name(enum quantile_kind kind)

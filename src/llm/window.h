@@ -37,6 +37,9 @@ struct amount window_level(const struct scrape *s, uint16_t series, enum way_acr
 /* The growth of a counter, or of a histogram's sum or count, over all its series. */
 struct amount window_growth(const struct window *w, uint16_t series, enum part part);
 
+/* How many series there are of it now, those that repeat one another counted once. */
+size_t window_series(const struct window *w, uint16_t series, enum part part);
+
 /* X(NAME, name in JSON) */
 #define BOUNDS(X)                                                                                  \
     X(NONE, "none")                                                                                \

@@ -16,7 +16,8 @@ static const enum metric shown[] = {METRIC_OUTPUT_TOKENS_PER_SECOND,
                                     METRIC_WAITING,
                                     METRIC_KV_USAGE,
                                     METRIC_BYTES_PER_OUTPUT_TOKEN,
-                                    METRIC_JOULES_PER_OUTPUT_TOKEN};
+                                    METRIC_JOULES_PER_OUTPUT_TOKEN,
+                                    METRIC_MEASURED_TO_ESTIMATED};
 enum { SHOWN = sizeof shown / sizeof shown[0] };
 
 static void pad(struct buf *out, const char *text, int columns)

@@ -122,6 +122,20 @@ static void one_server_on_one_gpu(void **state)
     expect_number(METRIC_JOULES_PER_OUTPUT_TOKEN, 2.5);
 }
 
+/* What the server says of one of its GPUs, against the mean of them. */
+static void measured_against_the_servers_own_estimate(void **state)
+{
+    (void)state;
+    struct value *estimate =
+        &s.servers[0].metrics[METRIC_ESTIMATED_BYTES - SERVER_METRIC_FIRST].value;
+    value_set_state(estimate, SOURCE_SERVER, VALUE_UNSUPPORTED, "no such series");
+    expect_none(METRIC_MEASURED_TO_ESTIMATED, VALUE_UNSUPPORTED, "Estimated DRAM: no such series");
+    value_set(estimate, SOURCE_SERVER, 1, 2.5e12); /* (3.1 + 0.1) TB/s over it */
+    expect_number(METRIC_MEASURED_TO_ESTIMATED, 1.28);
+    value_set(estimate, SOURCE_SERVER, 1, 0);
+    expect_none(METRIC_MEASURED_TO_ESTIMATED, VALUE_WARMING, "the server reckons with no traffic");
+}
+
 static void one_server_on_two_gpus(void **state)
 {
     (void)state;
@@ -375,6 +389,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(one_server_on_one_gpu),
+        TEST(measured_against_the_servers_own_estimate),
         TEST(one_server_on_two_gpus),
         TEST(who_serves_where),
         TEST(no_number_for_want_of_a_server),

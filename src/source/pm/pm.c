@@ -217,8 +217,7 @@ static enum status send_batch(struct pm_batch *b, const struct event_sink *sink,
 
 static enum status batch_init(struct pm_batch *b, const struct pm *p, struct error *err)
 {
-    /* a decode loop can fill the image several times when it was late */
-    *b = (struct pm_batch){.pm = p, .cap = 4 * (size_t)p->session.capacity + 64};
+    *b = (struct pm_batch){.pm = p, .cap = PM_FILLS_MAX * (size_t)p->session.capacity};
     b->t0 = calloc(b->cap, sizeof *b->t0);
     b->t1 = calloc(b->cap, sizeof *b->t1);
     b->values = calloc(b->cap * p->pack.n_names, sizeof *b->values);

@@ -218,7 +218,8 @@ enum status pm_session_decode(struct pm_session *s, const struct pm_sample_sink 
                               bool *overflow, struct error *err)
 {
     *overflow = false;
-    for (;;) {
+    /* on a machine that cannot keep up there is always more: what is here must be passed on */
+    for (int fills = 0; fills < PM_FILLS_MAX; fills++) {
         struct cupti_pm_decode decode = CUPTI_INIT(pm_decode);
         decode.pPmSamplingObject = s->object;
         decode.pCounterDataImage = s->image;
@@ -234,6 +235,7 @@ enum status pm_session_decode(struct pm_session *s, const struct pm_sample_sink 
         if (*overflow || given == 0 || decode.decodeStopReason != CUPTI_DECODE_STOP_IMAGE_FULL)
             return OK;
     }
+    return OK;
 }
 
 void pm_session_stop(struct pm_session *s)

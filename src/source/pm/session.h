@@ -8,6 +8,9 @@
 
 #include "source/pm/pack.h"
 
+/* How often one pm_session_decode fills the image at most. */
+enum { PM_FILLS_MAX = 4 };
+
 struct pm_session {
     const struct cupti_api *cupti; /* not owned, as is pack: both must outlive the session */
     const struct pm_pack *pack;
