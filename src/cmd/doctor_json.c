@@ -115,7 +115,7 @@ static json_t *all_backends_json(const struct doctor_findings *f)
     json_object_set_new(o, "nsys",
                         json_pack("{s:b, s:s, s:s}", "usable", 0, "state",
                                   value_state_name(VALUE_UNSUPPORTED), "reason",
-                                  "later: this version does not start it"));
+                                  "only analyze (its exports) and selftest --nsys use it so far"));
     return o;
 }
 

@@ -162,7 +162,7 @@ static void put_backends(const struct page *p, const struct doctor_report *r)
             put_backend(p, f->n_gpus > 1 ? label : name, &f->gpus[i].backends[s]);
         }
     }
-    line(p, "nsys        later", "this version does not start it");
+    line(p, "nsys        no", "only analyze (its exports) and selftest --nsys use it so far");
 }
 
 static void put_remedy(const struct page *p, const struct doctor_remedy *r)

@@ -66,7 +66,9 @@ static bool is_loopback(const char *host)
 
 static enum status fill(struct target *t, const struct parts *p, struct error *err)
 {
-    t->has_path = strcmp(p->path, "/") != 0 || p->query;
+    /* what clients of the API are given: the metrics stand beside it */
+    bool is_api = strcmp(p->path, "/v1") == 0 || strcmp(p->path, "/v1/") == 0;
+    t->has_path = (strcmp(p->path, "/") != 0 && !is_api) || p->query;
     t->is_loopback = is_loopback(p->host);
     const char *path = t->has_path ? p->path : default_path;
     int n = snprintf(t->url, sizeof t->url, "%s://%s:%s%s%s%s", p->scheme, p->host, p->port, path,
@@ -98,6 +100,30 @@ static enum status parse_url(const char *text, struct target *t, struct error *e
     return st;
 }
 
+/* "8080" or "0x7f.1": curl and the system take such for an address, 8080 for 0.0.31.144. A person
+ * meant a port, and the key must not go to a stranger. */
+static bool is_odd_number(const char *host, size_t n)
+{
+    char text[64];
+    struct in_addr v4;
+    if (n == 0 || n >= sizeof text)
+        return false;
+    memcpy(text, host, n);
+    text[n] = '\0';
+    const char *last = strrchr(text, '.') ? strrchr(text, '.') + 1 : text;
+    return *last >= '0' && *last <= '9' && inet_pton(AF_INET, text, &v4) != 1;
+}
+
+static enum status check_host(const char *text, struct error *err)
+{
+    const char *scheme = strstr(text, "://"), *host = scheme ? scheme + 3 : text;
+    size_t n = strcspn(host, ":/?#");
+    if (!is_odd_number(host, n))
+        return OK;
+    return fail(err, ERR_USAGE, 0, "\"%.*s\" is no host: a port of this machine is localhost:%.*s",
+                (int)n, host, (int)n, host);
+}
+
 /* curl guesses a scheme from the host's name ("ftp.example"); here it is http. */
 static enum status parse_tcp(const char *text, struct target *t, struct error *err)
 {
@@ -106,7 +132,8 @@ static enum status parse_tcp(const char *text, struct target *t, struct error *e
     int n = snprintf(full, sizeof full, "%s%s", scheme, text);
     if (n < 0 || (size_t)n >= sizeof full)
         return fail(err, ERR_USAGE, 0, "the URL is too long");
-    return parse_url(full, t, err);
+    enum status st = check_host(text, err);
+    return st ? st : parse_url(full, t, err);
 }
 
 static enum status parse_unix(const char *text, struct target *t, struct error *err)

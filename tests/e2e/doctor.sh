@@ -50,7 +50,7 @@ has "a GPU" "$out" "driver      580.159.03"
 has "a GPU" "$out" "GPU 0       NVIDIA H200, chip GH100, 0000:01:00.0, GPU-00000000-0000-0000-0000-000000000001"
 has "a GPU" "$out" "CUPTI       13.0 Update 1: $fakes/cupti/libcupti.so.13"
 has "a GPU" "$out" "Nothing to do"
-has "a GPU" "$out" "nsys        later"
+has "a GPU" "$out" "nsys        no"
 run "as JSON" 0 doctor --json
 equal "one line" "$(wc -l <<<"$out")" 1
 equal "schema and code" "$(field '"\(.schema) \(.exit_code) \(.counters) \(.remedy.kind)"')" "1 0 true none"
@@ -84,7 +84,7 @@ if ldconfig -p 2>/dev/null | grep -qE 'libnvidia-ml|libcuda\.so'; then
 else
     LD_LIBRARY_PATH=$dir/empty run "no driver" 3 doctor --cupti "$fakes/cupti"
     has "no driver" "$out" "No hardware counters: there is no NVIDIA driver here."
-    has "no driver" "$out" "no NVIDIA driver: libcuda.so.1 is not there"
+    has "no driver" "$out" "no NVIDIA driver: libcuda.so.1 was not found"
     has "no driver" "$out" "CUPTI       13.0 Update 1: $fakes/cupti/libcupti.so.13 (--cupti)"
     [ "$(grep -c '^What to do$' <<<"$out")" = 1 ] || fail "no driver: not one remedy"
 fi

@@ -50,6 +50,9 @@ static void urls(void **state)
         {"[2001:db8::1]:8080", "http://[2001:db8::1]:8080/metrics", false, false},
         {"ftp.example:8000", "http://ftp.example:8000/metrics", false, false},
         {"127.evil.example", "http://127.evil.example:80/metrics", false, false},
+        {"localhost:8000/v1", "http://localhost:8000/metrics", true, false},
+        {"http://a.example/v1/", "http://a.example:80/metrics", false, false},
+        {"http://a.example/v1/x", "http://a.example:80/v1/x", false, true},
     };
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         struct target t = target_of(good[i].text);
@@ -58,8 +61,9 @@ static void urls(void **state)
             fail_msg("%s: loopback %d, path %d", good[i].text, t.is_loopback, t.has_path);
     }
     static const char *const bad[] = {
-        "",      "ftp://a/",      "file:///etc/passwd", "http://",  "a b",
-        "unix:", "unix:relative", "http://a:99999",     "gopher:x", "http://[::1"};
+        "",      "ftp://a/",      "file:///etc/passwd", "http://",   "a b",
+        "unix:", "unix:relative", "http://a:99999",     "gopher:x",  "http://[::1",
+        "8080",  "http://8080",   "127.1:80",           "0x7f.0.0.1"}; /* numbers, no hosts */
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct target t;
         struct error err = ERROR_INIT;
