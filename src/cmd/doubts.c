@@ -7,12 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "cmd/cmd.h"
 #include "vendor/driver.h"
+
+enum { FILE_MAX = 1 << 20 };
 
 static const char system_folder[] = "/var/lib/smeff";
 
@@ -78,7 +82,7 @@ static void take_failed(struct doubts *d, json_t *failed)
         const char *load = json_string_value(json_object_get(o, "load"));
         int m = metric ? metric_by_key(metric) : METRIC_NONE;
         int source = source_by_name(json_string_value(json_object_get(o, "source")));
-        if (m != METRIC_NONE && source >= 0 && reason && load)
+        if (m != METRIC_NONE && source >= 0 && reason && *reason && load)
             add(d, (enum source_id)source, (enum metric)m, load, reason);
     }
 }
@@ -96,7 +100,12 @@ static void driver_version(char dst[DRIVER_VERSION_SIZE])
 static bool read_file(struct doubts *d, const char *path, const char *uuid)
 {
     char version[DRIVER_VERSION_SIZE];
-    json_t *o = access(path, F_OK) == 0 ? json_load_file(path, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    struct stat s;
+    bool is_there = stat(path, &s) == 0;
+    bool is_file = is_there && S_ISREG(s.st_mode) && s.st_size <= FILE_MAX;
+    json_t *o = is_file ? json_load_file(path, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    if (is_there && json_integer_value(json_object_get(o, "schema")) != 1)
+        complain("warning: %s cannot be understood: what a self-test found is not known", path);
     driver_version(version);
     const char *its_uuid = json_string_value(json_object_get(o, "uuid"));
     const char *its_driver = json_string_value(json_object_get(o, "driver"));

@@ -3,17 +3,26 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <unistd.h>
 
-static volatile sig_atomic_t raised;
+static volatile sig_atomic_t raised, limit_s;
 
 static void on_signal(int number)
 {
     raised = number;
+    if (limit_s)
+        alarm((unsigned)limit_s);
+}
+
+void interrupt_limit(int seconds)
+{
+    limit_s = seconds;
 }
 
 void interrupt_catch(void)
 {
-    struct sigaction action = {.sa_handler = on_signal};
+    /* whoever asks twice does not want to wait */
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }

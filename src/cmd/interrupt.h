@@ -3,8 +3,12 @@
 #ifndef SMEFF_CMD_INTERRUPT_H
 #define SMEFF_CMD_INTERRUPT_H
 
-/* From now on SIGINT and SIGTERM only set a flag. */
+/* From now on the first SIGINT and the first SIGTERM only set a flag; another one kills. */
 void interrupt_catch(void);
+
+/* After a signal the process is killed (SIGALRM) when it has not ended within so many seconds: for
+ * what can hang in a driver's call. */
+void interrupt_limit(int seconds);
 
 /* The signal that came, 0 = none. */
 int interrupt_raised(void);

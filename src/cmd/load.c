@@ -11,7 +11,7 @@
 #include "cmd/request.h"
 #include "vendor/cuda_gpu.h"
 
-enum { SECONDS_DEFAULT = 10 };
+enum { SECONDS_DEFAULT = 10, END_S = 3 };
 
 static bool stopped(void *self)
 {
@@ -64,8 +64,9 @@ static int run(const struct options *o, const struct load_request *request)
     struct error err = ERROR_INIT;
     struct load_hooks hooks = {
         .self = (void *)(uintptr_t)o, .stopped = stopped, .begun = tell_begin};
-    if (o->progress)
+    if (o->progress && o->json)
         hooks.progress = tell_progress;
+    interrupt_limit(END_S);
     interrupt_catch();
     enum status st = load_run(request, &hooks, &report, &err);
     if (!st)
@@ -88,8 +89,6 @@ static int load(const struct options *o, int argc, char **argv)
                            SECONDS_DEFAULT);
     if (!o->gpu && cuda_restricted())
         return usage_error(&command_load, CUDA_RESTRICTED_TEXT);
-    if (o->progress && !o->json)
-        return usage_error(&command_load, "--progress goes with --json");
     if (load_parse(argv[0], &request.choice, &err))
         return usage_error(&command_load, "%s", err.text);
     if (argc == 2 && !num_parse(argv[1], &request.seconds))

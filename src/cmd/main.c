@@ -51,17 +51,6 @@ enum exit_code exit_code_of(enum status status)
     }
 }
 
-void complain(const char *fmt, ...)
-{
-    char text[8192]; /* a path and, with many metrics, what is wrong with each */
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    str_one_line(text);
-    fprintf(stderr, "smeff: %s\n", text);
-}
-
 int usage_error(const struct command *c, const char *fmt, ...)
 {
     char text[512];

@@ -36,6 +36,7 @@ struct measurement {
     struct evidence *evidence; /* NULL without --out */
     struct rows *rows;         /* NULL without --csv */
     struct readings readings;  /* the driver's, from before the beginning */
+    int64_t to_ns;             /* its end */
     int64_t from_ns;           /* UNIX time; samples that began before are left out; 0 = not yet */
     pid_t command;             /* 0 = none */
     int command_status;
@@ -132,6 +133,12 @@ static int command_code(const struct measurement *m)
 
 /* ---- progress ---- */
 
+/* Rows and the bar would get into each other's way. */
+static bool rows_on_terminal(const struct measurement *m)
+{
+    return m->rows && isatty(STDOUT_FILENO);
+}
+
 static void show_progress(double done_s, double total_s, bool clear)
 {
     if (!isatty(STDERR_FILENO))
@@ -197,7 +204,8 @@ static enum status sample(struct measurement *m, double seconds, char **command,
     int64_t begin_ns = clock_monotonic_ns();
     while (!st && !interrupt_raised()) {
         double done_s = (double)(clock_monotonic_ns() - begin_ns) * 1e-9;
-        show_progress(done_s, command ? 0 : seconds, false);
+        if (!rows_on_terminal(m))
+            show_progress(done_s, command ? 0 : seconds, false);
         check_command(m);
         if (command ? m->command_ended : done_s >= seconds)
             break;
@@ -206,14 +214,33 @@ static enum status sample(struct measurement *m, double seconds, char **command,
     }
     if (!st)
         st = look_at_servers(m, SERVERS_END_MS, err);
+    m->to_ns = clock_unix_ns();
     if (!st)
         st = serverwatch_finish(m->servers, err);
     /* what is on the way still belongs to the measurement */
     if (!st)
         st = live_poll(m->live, 2 * POLL_MS, err);
-    show_progress(0, 0, true);
+    if (!rows_on_terminal(m))
+        show_progress(0, 0, true);
     end_command(m);
     return st;
+}
+
+/* What a table would show, where there is none; and a source that was lost on the way. */
+static void complain_gaps(const struct measurement *m, const struct snapshot *s)
+{
+    double asked_s = (double)(m->to_ns - m->from_ns) * 1e-9;
+    for (size_t i = 0; i < s->n_gpus; i++) {
+        const struct gpu_snapshot *g = &s->gpus[i];
+        double window_s = gpu_snapshot_window_s(g);
+        if (window_s < 0.8 * asked_s - 0.5)
+            complain("warning: GPU %u: counters were sampled in %.1f of %.1f s", g->index, window_s,
+                     asked_s);
+        for (int k = 0; k < METRIC_COUNT && m->rows; k++)
+            if (g->metrics[k].value.state == VALUE_SUSPECT)
+                complain("warning: GPU %u: %s is suspect: %s", g->index,
+                         metric_info((enum metric)k)->key, g->metrics[k].value.reason);
+    }
 }
 
 static enum status show(struct measurement *m, struct error *err)
@@ -224,6 +251,7 @@ static enum status show(struct measurement *m, struct error *err)
     if (st)
         return st;
     complain_notes("", s);
+    complain_gaps(m, s);
     struct show_style style = output_style(m->options);
     if (m->evidence)
         st = evidence_finish(m->evidence, s, err);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <langinfo.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "base/str.h"
 
 enum { COLUMNS_MIN = 40, COLUMNS_DEFAULT = 100, COLUMNS_MAX = 140 };
 
@@ -72,6 +74,17 @@ void output_events_fini(struct output_events *o)
 struct event_sink output_events_sink(struct output_events *o)
 {
     return (struct event_sink){push, o};
+}
+
+void complain(const char *fmt, ...)
+{
+    char text[8192]; /* a path and, with many metrics, what is wrong with each */
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    str_one_line(text);
+    fprintf(stderr, "smeff: %s\n", text);
 }
 
 void complain_notes(const char *about, const struct snapshot *s)

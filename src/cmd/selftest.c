@@ -120,7 +120,7 @@ static enum status run_steps(struct selftest *t, unsigned gpu, struct error *err
         struct error why = ERROR_INIT;
         show_progress(t, i);
         enum status st = run_step(t, &t->steps[i], &why);
-        if (st && interrupt_raised())
+        if (st && (interrupt_raised() || st == ERR_TIMEOUT)) /* the next one would hang, too */
             idle = fail(err, st, why.native, "%s", why.text);
         else if (st)
             complain("%s", why.text);
@@ -249,17 +249,15 @@ static enum status run(struct selftest *t, const struct request *r, unsigned gpu
         complain_notes("", t->before);
     if (!st)
         st = ask_nsys_all(t, gpu, err);
-    if (!st)
-        st = show(t, gpu, err);
     if (st)
         return st;
     if (pm_missing(t))
         complain("PM sampling was not put to the test: %s", pm_missing(t));
-    /* the result is shown; that it could not be kept is said, and no failure of the counters */
+    /* that it could not be kept is said, and no failure of the counters */
     struct error why = ERROR_INIT;
     if (remember(t, gpu, &why))
         complain("warning: the result is not remembered: %s", why.text);
-    return OK;
+    return show(t, gpu, err);
 }
 
 static enum status one_gpu(struct request *r, bool given, unsigned *gpu, struct error *err)

@@ -113,16 +113,18 @@ static enum status send_event(struct serverwatch *w, size_t i, struct error *err
     if (own->pid && !is_there(own->pid)) /* it ended; another may have its place */
         own->pid = 0;
     int d = v.signals.dialect;
-    size_t n_pids = related(w, own->pid, pids, &foreign);
+    /* a router or front end counts what other processes do, maybe on other machines */
+    bool is_front = v.is_router || d == DIALECT_DYNAMO;
+    size_t n_pids = is_front ? 0 : related(w, own->pid, pids, &foreign);
     int64_t t1_ns = v.unix_ns ? v.unix_ns : clock_unix_ns();
     struct event ev = {
         .kind = EVENT_SERVER,
         .u.server = {.url = own->url,
                      .kind = d == DIALECT_NONE ? "" : dialect_get((enum dialect_id)d)->name,
                      .model = v.model,
-                     .pid = own->pid,
-                     .is_local =
-                         v.target->is_loopback && w->all_gpus && !foreign && !own->holds_no_gpu,
+                     .pid = is_front ? 0 : own->pid,
+                     .is_local = v.target->is_loopback && w->all_gpus && !foreign &&
+                                 !own->holds_no_gpu && !is_front,
                      .n_gpu_pids = n_pids,
                      .gpu_pids = pids,
                      .state = v.state,

@@ -80,7 +80,8 @@ const struct command command_stream = {
         "JSON object a line (docs/events.md), until Ctrl-C or until nobody reads. With it\n"
         "comes what inference servers say of themselves: those of --server, else those that\n"
         "smeff servers finds at the start; --server none asks nobody.",
-    .example = "smeff stream --rate 100 | jq -c 'select(.source==\"pm\" and .event==\"samples\").values.dram_read'",
+    .example = "smeff stream --rate 100 | jq -c 'select(.source==\"pm\" and "
+               ".event==\"samples\").values.dram_read'",
     .options = OPTION(GPU) | OPTION(BACKEND) | OPTION(RATE) | OPTION(SET) | OPTION(METRIC) |
                OPTION(CUPTI) | OPTION(SERVER) | OPTION(TOKEN_FILE),
     .run = stream,

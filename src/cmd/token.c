@@ -48,5 +48,6 @@ enum status token_read(const char *path, char dst[TOKEN_SIZE], struct error *err
     if (strlen(token) >= TOKEN_SIZE)
         return fail(err, ERR_USAGE, 0, "SMEFF_TOKEN: too large for a key");
     memcpy(dst, token, strlen(token) + 1);
+    unsetenv("SMEFF_TOKEN"); /* no process that we start needs it */
     return check("SMEFF_TOKEN", dst, err);
 }

@@ -23,7 +23,10 @@ enum serving serving_of(const struct snapshot *s, size_t server, size_t gpu)
     for (size_t i = 0; i < x->n_gpu_pids; i++)
         if (has_process(g, x->gpu_pids[i]))
             return SERVING_BY_PROCESS;
-    return x->is_local && s->n_gpus == 1 && s->n_servers == 1 ? SERVING_ALONE : SERVING_NOT;
+    /* of a process that is not known, a forwarded port or a container's, nothing is taken for
+     * granted */
+    bool alone = x->is_local && x->pid > 0 && s->n_gpus == 1 && s->n_servers == 1;
+    return alone ? SERVING_ALONE : SERVING_NOT;
 }
 
 static bool is_shared(const struct snapshot *s, size_t server, size_t gpu)
@@ -81,6 +84,20 @@ static bool is_refuted(const struct snapshot *s, size_t server, size_t gpu)
            gr->v <= SNAPSHOT_IDLE_SHARE;
 }
 
+/* Another program's traffic would be charged to the tokens. What the driver does not tell of a
+ * process is taken for nothing: idle processes are many. */
+static bool has_foreign_work(const struct server_snapshot *x, const struct gpu_snapshot *g)
+{
+    for (size_t i = 0; i < g->n_processes; i++) {
+        bool own = g->processes[i].pid == x->pid;
+        for (size_t k = 0; k < x->n_gpu_pids; k++)
+            own |= g->processes[i].pid == x->gpu_pids[k];
+        if (!own && g->processes[i].sm_utilization > SNAPSHOT_IDLE_SHARE)
+            return true;
+    }
+    return false;
+}
+
 /* The server's own GPUs, measured over its window. */
 static bool has_gpus(const struct snapshot *s, size_t server, struct value *out)
 {
@@ -94,6 +111,11 @@ static bool has_gpus(const struct snapshot *s, size_t server, struct value *out)
         if (is_shared(s, server, i)) {
             value_set_state(out, SOURCE_DERIVED, VALUE_UNSUPPORTED, "several servers use GPU %u",
                             g->index);
+            return false;
+        }
+        if (serving_of(s, server, i) == SERVING_BY_PROCESS && has_foreign_work(x, g)) {
+            value_set_state(out, SOURCE_DERIVED, VALUE_UNSUPPORTED,
+                            "another program works on GPU %u, too", g->index);
             return false;
         }
         if (is_refuted(s, server, i)) {
@@ -118,6 +140,11 @@ static bool has_gpus(const struct snapshot *s, size_t server, struct value *out)
 
 static double dram_rate(const struct gpu_snapshot *g, struct value *out)
 {
+    if (g->coverage < COVERAGE_LEAST) {
+        value_set_state(out, SOURCE_DERIVED, VALUE_UNSUPPORTED,
+                        "GPU %u was sampled %.0f %% of the time only", g->index, 100 * g->coverage);
+        return NAN;
+    }
     static const enum metric parts[] = {METRIC_DRAM_READ_BYTES, METRIC_DRAM_WRITE_BYTES};
     double sum = 0;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {

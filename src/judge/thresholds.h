@@ -59,6 +59,9 @@ enum { SAMPLES_MIN = 5, QUANTILE_SAMPLES_MIN = 20 };
  * of a measurement of a second lie a fifth apart (ours). */
 #define SAME_WINDOW 0.75
 
+/* Bytes that were sampled over less of a window than this are not those of its tokens (ours). */
+#define COVERAGE_LEAST 0.9
+
 /* From here on a server sets requests back or lets them wait for room in its KV cache (ours). */
 #define KV_FULL 0.95
 

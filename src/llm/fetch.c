@@ -24,7 +24,7 @@ struct transfer {
     char error[CURL_ERROR_SIZE];
     int64_t began_ns, answered_ns; /* monotonic; answered 0 = not yet */
     unsigned redirects;
-    bool busy, too_large, encoded;
+    bool busy, too_large, encoded, has_key;
 };
 
 struct fetcher {
@@ -104,6 +104,7 @@ static bool set_headers(struct transfer *t, const char *token)
     char line[4096];
     if (!add_header(t, "Accept: text/plain;version=0.0.4"))
         return false;
+    t->has_key = token != NULL;
     if (!token)
         return true;
     int n = snprintf(line, sizeof line, "Authorization: Bearer %s", token);
@@ -159,8 +160,10 @@ static bool set_options(struct transfer *t)
            api->curl_easy_setopt(e, CURLOPT_HEADERDATA, t) == CURLE_OK &&
            api->curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t->error) == CURLE_OK &&
            api->curl_easy_setopt(e, CURLOPT_PRIVATE, t) == CURLE_OK &&
-           /* a proxy of the environment has no business between us and this machine */
-           (!t->target.is_loopback || api->curl_easy_setopt(e, CURLOPT_NOPROXY, "*") == CURLE_OK) &&
+           /* a proxy of the environment has no business between us and this machine, and would see
+            * a key that is not encrypted */
+           (!(t->target.is_loopback || (t->has_key && strncmp(t->target.url, "http:", 5) == 0)) ||
+            api->curl_easy_setopt(e, CURLOPT_NOPROXY, "*") == CURLE_OK) &&
            (!*t->target.unix_socket ||
             api->curl_easy_setopt(e, CURLOPT_UNIX_SOCKET_PATH, t->target.unix_socket) == CURLE_OK);
 }

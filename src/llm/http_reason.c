@@ -19,7 +19,8 @@ enum value_state http_reason(char *dst, size_t size, int status, struct slice bo
         return VALUE_UNSUPPORTED;
     case 401:
     case 403:
-        snprintf(dst, size, "HTTP %d: the server wants a key, or another one: --token-file, or SMEFF_TOKEN",
+        snprintf(dst, size,
+                 "HTTP %d: the server wants a key, or another one: --token-file, or SMEFF_TOKEN",
                  status);
         return VALUE_NO_PERMISSION;
     case 404:

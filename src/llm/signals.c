@@ -87,8 +87,11 @@ static void put_level(struct attempt *t)
         return;
     put_number(t, a.v);
     /* SGLang's kept its last value when idle (https://github.com/sgl-project/sglang/issues/4244) */
-    if (metric_info(way->metric)->unit == UNIT_TOKENS_PER_SECOND && a.v > 0 && t->running[1] == 0)
+    bool is_rate = metric_info(way->metric)->unit == UNIT_TOKENS_PER_SECOND;
+    if (is_rate && a.v > 0 && t->running[1] == 0)
         doubt(t, VALUE_STALE, "no request runs: it is a value from before");
+    else if (is_rate) /* what was counted in the window is to be preferred, and alone divided by */
+        doubt(t, VALUE_SUSPECT, "the server's own figure of a moment, not of this window");
     if (metric_info(way->metric)->unit == UNIT_RATIO && a.v == -1)
         put_state(t, VALUE_UNSUPPORTED, "the server says -1: switched off");
     else if (a.v < 0)

@@ -9,7 +9,8 @@
 #define BATCH_S      0.025
 #define CALIBRATED_S 0.005 /* a trial that takes this long is precise enough */
 
-enum { TRIAL_FACTOR = 4, SLEEP_MS = 100 };
+/* STALL: between two batches, of which others wait meanwhile. */
+enum { TRIAL_FACTOR = 4, SLEEP_MS = 100, STALL_MS = 500 };
 
 bool load_is_stopped(const struct load *l)
 {
@@ -55,6 +56,7 @@ struct queue {
     uint64_t queued, done;
     double
         seconds; /* from the beginning to the end of the newest that is done; for progress only */
+    int64_t done_ns; /* when the newest was done */
     struct load_clock clock;
 };
 
@@ -135,6 +137,9 @@ static enum status finish_batch(struct load *l, struct queue *q, struct error *e
         st = tell_progress(l, q, err);
     if (st)
         return st;
+    int64_t now_ns = clock_monotonic_ns();
+    l->report->stood_still |= q->done_ns && now_ns - q->done_ns > STALL_MS * INT64_C(1000000);
+    q->done_ns = now_ns;
     load_clock_add(&q->clock, &d->records[slot]);
     q->done++;
     return OK;

@@ -51,6 +51,11 @@ static void expect_memory(struct load_report *r, bool writes)
     if (isnan(r->gpu.memory_peak))
         add(r, METRIC_DRAM_THROUGHPUT, LOAD_EQUAL, NAN, NAN,
             "not known: the driver does not tell the memory's clock and width");
+    else if (rate > SHARE_MAX * r->gpu.memory_peak)
+        add(r, METRIC_DRAM_THROUGHPUT, LOAD_EQUAL, NAN, NAN,
+            "not known: the driver's clock and width of the memory give a peak of %.3g bytes/s, "
+            "which was exceeded",
+            r->gpu.memory_peak);
     else
         add(r, METRIC_DRAM_THROUGHPUT, LOAD_EQUAL, rate / r->gpu.memory_peak, PEAK_POINTS,
             "(bytes read + written) / seconds / peak of the memory (2 x clock x width)");
@@ -125,7 +130,7 @@ static void expect_nothing(struct load_report *r)
     }
 }
 
-void load_expect(struct load_report *r)
+static void expect_kind(struct load_report *r)
 {
     const struct load_chip chip = load_chip(r->gpu.major, r->gpu.minor);
     r->n_expectations = 0;
@@ -166,5 +171,16 @@ void load_expect(struct load_report *r)
         break;
     default:
         expect_nothing(r);
+    }
+}
+
+void load_expect(struct load_report *r)
+{
+    expect_kind(r);
+    for (size_t i = 0; i < r->n_expectations && r->stood_still; i++) {
+        struct load_expectation *e = &r->expectations[i];
+        e->value = e->tolerance = NAN;
+        snprintf(e->how, sizeof e->how,
+                 "not known: the load stood still for a moment (it was stopped, or had no CPU)");
     }
 }

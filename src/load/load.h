@@ -82,6 +82,7 @@ struct load_report {
     int64_t begin_ns, end_ns;    /* of the steady part, UNIX time; 0 = there was none */
     struct load_amounts done;    /* in the steady part */
     uint64_t batches;            /* in the steady part */
+    bool stood_still;            /* for a moment: this process was stopped, or had no CPU */
     uint64_t passes;             /* gemv: through all matrices */
     double rate;                 /* passes a second; NAN = the kind has no rate */
     double busy;                 /* duty: share of time with a kernel; NAN = another kind */

@@ -122,6 +122,26 @@ static void one_server_on_one_gpu(void **state)
     expect_number(METRIC_JOULES_PER_OUTPUT_TOKEN, 2.5);
 }
 
+/* Somebody else's traffic is not that of the tokens, nor is half of the traffic. */
+static void what_is_not_the_servers_alone(void **state)
+{
+    (void)state;
+    const struct snapshot_process both[] = {{78, "own", NAN, 0.9}, {500, "other", NAN, 0.3}};
+    struct snapshot_process *list = calloc(2, sizeof *list);
+    memcpy(list, both, sizeof both);
+    free(s.gpus[0].processes);
+    s.gpus[0].processes = list;
+    s.gpus[0].n_processes = 2;
+    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED,
+                "another program works on GPU 0, too");
+    list[1].sm_utilization = NAN;
+    expect_number(METRIC_BYTES_PER_OUTPUT_TOKEN, 16e9);
+    s.gpus[0].coverage = 0.51;
+    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED,
+                "GPU 0 was sampled 51 % of the time only");
+    expect_number(METRIC_JOULES_PER_OUTPUT_TOKEN, 2); /* the driver counts those by itself */
+}
+
 /* What the server says of one of its GPUs, against the mean of them. */
 static void measured_against_the_servers_own_estimate(void **state)
 {
@@ -159,11 +179,14 @@ static void who_serves_where(void **state)
     assert_int_equal(serving_of(&s, 0, 0), SERVING_NOT);
     s.servers[0].pid = 79;
     assert_int_equal(serving_of(&s, 0, 1), SERVING_BY_PROCESS);
-    /* without a process: the only one of both, and local */
-    s.servers[0].pid = 0;
+    /* a process that the driver does not list: the only one of both, and local */
+    s.servers[0].pid = 5;
     s.n_gpus = 1;
     assert_int_equal(serving_of(&s, 0, 0), SERVING_NOT);
     s.servers[0].is_local = true;
+    s.servers[0].pid = 0; /* a forwarded port: anything may stand behind it */
+    assert_int_equal(serving_of(&s, 0, 0), SERVING_NOT);
+    s.servers[0].pid = 5;
     assert_int_equal(serving_of(&s, 0, 0), SERVING_ALONE);
     expect_number(METRIC_BYTES_PER_OUTPUT_TOKEN, 16e9);
     s.n_servers = 2;
@@ -389,6 +412,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(one_server_on_one_gpu),
+        TEST(what_is_not_the_servers_alone),
         TEST(measured_against_the_servers_own_estimate),
         TEST(one_server_on_two_gpus),
         TEST(who_serves_where),

@@ -486,6 +486,7 @@ static struct snapshot *with_server(void)
     snprintf(x->model, sizeof x->model, "m\xC3\xA4");
     x->state = VALUE_OK;
     x->is_local = true;
+    x->pid = 5; /* which the GPU's list lacks */
     x->t0_ns = s->gpus[0].t0_ns;
     x->t1_ns = s->gpus[0].t1_ns;
     for (int i = 0; i < SERVER_METRICS; i++)
@@ -540,7 +541,7 @@ static void a_server_in_the_json(void **state)
     const char *text = buf_str(&out);
     assert_contains(text,
                     "\"servers\":[{\"url\":\"http://127.0.0.1:8000/metrics\",\"kind\":\"vllm\","
-                    "\"model\":\"mä\",\"pid\":null,\"gpus\":[0],\"state\":\"ok\","
+                    "\"model\":\"mä\",\"pid\":5,\"gpus\":[0],\"state\":\"ok\","
                     "\"reason\":null,\"window_s\":1.29");
     assert_contains(text, "\"output_tokens_per_second\":{\"value\":100.0,\"unit\":"
                           "\"tokens_per_second\",\"state\":\"ok\",\"series\":\"vllm:g\"}");

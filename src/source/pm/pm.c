@@ -189,7 +189,8 @@ static enum status take_sample(void *self, const struct pm_sample *sample, struc
     for (size_t c = 0; c < b->pm->pack.n_names; c++) {
         const struct pm_pick *pick = &b->pm->pack.picks[b->pm->pack.pick_of[c]];
         double v = sample->values[c] * pick->candidate->scale;
-        b->values[c * b->cap + b->n] = isfinite(v) ? v : NAN;
+        b->values[c * b->cap + b->n] =
+            isfinite(v) && v >= 0 ? v : NAN; /* nothing that is sampled can be below 0 */
     }
     b->t0[b->n] = sample->t0_ns;
     b->t1[b->n] = sample->t1_ns;
@@ -245,12 +246,14 @@ static enum status recover(struct pm *p, unsigned overflows, const struct event_
                     "lower rate",
                     overflows, OVERFLOW_MEMORY_S);
     enum status st = start_session(p, err);
-    double lost_s = last_ns ? (double)(clock_unix_ns() - last_ns) * 1e-9 : NAN;
+    char lost[40] = "all samples so far";
+    if (last_ns)
+        snprintf(lost, sizeof lost, "about %.2f s", (double)(clock_unix_ns() - last_ns) * 1e-9);
     return st ? st
               : event_push_note(sink, NOTE_WARNING, (int)p->index, err,
                                 "pm: the hardware buffer overflowed; sampling was started again, "
-                                "about %.2f s are lost",
-                                lost_s);
+                                "%s are lost",
+                                lost);
 }
 
 static enum status pm_run(struct source *source, const struct event_sink *sink,
