@@ -103,6 +103,9 @@ run "--json and --csv" 2 measure 1 --json --csv
 script 'pm.sm__cycles_active = square 20 60 0.5' 'driver = 550.54.15'
 run "a square wave" 0 measure 1 --json --rate 200
 equal "its mean, least and most" "$(jq -c '.gpus[0].metrics.sm_active|[.value > 0.36 and .value < 0.44,.min,.max]' <<<"$out")" '[true,0.2,0.6]'
+script 'pm.sm__cycles_active = -5'
+run "a counter below 0" 0 measure 0.6 --json --backend pm
+equal "is no number" "$(jq -c '.gpus[0].metrics.sm_active | [.value, .state == "ok"]' <<<"$out")" '[null,false]'
 script ''
 run "--metric and --set" 0 measure 1 --json --metric sm_throughput --set wide
 equal "sm_throughput" "$(value sm_throughput)" "0.34 pm ok"

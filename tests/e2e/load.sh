@@ -106,6 +106,27 @@ done
 run fma 0 fma 0.2 --json
 equal "fma_active" "$(last '(.expectations[0].value - 512 * 32 / 4 / (1.98e9 * 2.5e-6) | fabs) < 0.001')" true
 
+# ---- a load that was stopped expects nothing; one that hangs does not outlive Ctrl-C ----
+script
+"$smeff" load occupancy:8 2.5 --json >"$dir/out" 2>&1 &
+pid=$!
+sleep 0.9
+kill -STOP $pid
+sleep 1
+kill -CONT $pid
+wait $pid
+out=$(cat "$dir/out")
+equal "stopped in mid-run" "$(last '[.expectations[] | [.value, (.how | startswith("not known: the load stood still"))]]')" '[[null,true]]'
+script 'hang = cuLaunchKernel:9+'
+"$smeff" load tail 30 >"$dir/out" 2>&1 &
+pid=$!
+sleep 1
+begin=$(date +%s%N)
+kill -INT $pid
+wait $pid
+equal "hanging: exit code" $? 142
+[ $((($(date +%s%N) - begin) / 1000000)) -lt 6000 ] || fail "hanging: it outlived Ctrl-C"
+
 # ---- which GPU ----
 script '[gpu]' 'name = one' '[gpu]' 'name = two'
 run "--gpu 1" 0 tail 0.05 --gpu 1 --json

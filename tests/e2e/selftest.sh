@@ -78,6 +78,18 @@ CUDA_VISIBLE_DEVICES=1 run "which GPU?" 2 selftest --quick
 CUDA_VISIBLE_DEVICES=1 run "which GPU? (load)" 2 load tail 0.1
 run "--gpu all" 2 selftest --quick --gpu all
 
+# ---- a state that cannot be understood is said, and stops nothing ----
+rm "$file" && mkfifo "$file"
+run "a FIFO as state" 0 measure 0.5 --json
+has "a FIFO as state" "$err" "$file cannot be understood"
+rm "$file"
+for text in '' '{' '{"schema":99}' '[]'; do
+    printf '%s' "$text" >"$file"
+    run "state $text" 0 measure 0.3 --json
+    has "state $text" "$err" "$file cannot be understood"
+done
+rm "$file"
+
 # ---- Nsight Systems as a third witness: a fake one, which gives a real recording ----
 cat >"$dir/nsys" <<END
 #!/bin/sh
