@@ -233,6 +233,9 @@ static void take_answer(struct watch *w, size_t i)
     s->failures++;
     s->not_before_ns = clock_monotonic_ns() +
                        (pause < BACKOFF_MAX_S ? pause : BACKOFF_MAX_S) * INT64_C(1000000000);
+    /* somebody's other service at a usual port, which nobody named: left in peace from now on */
+    if (!s->is_named && !last_of(s) && s->wrong_state == VALUE_UNSUPPORTED)
+        s->not_before_ns = INT64_MAX;
 }
 
 size_t watch_step(struct watch *w, int timeout_ms)

@@ -22,7 +22,7 @@ enum status watch_add(struct watch *w, const struct watch_place *place, struct e
 size_t watch_count(const struct watch *w);
 
 /* Asks every server that owes no answer and did not fail lately: after a failure 1 s passes, after
- * the next 2, and so on up to 30. */
+ * the next 2, and so on up to 30. What nobody named and has no metrics is not asked again. */
 void watch_begin(struct watch *w);
 
 /* Takes what came, waiting at most timeout_ms; returns how many servers still owe an answer. */

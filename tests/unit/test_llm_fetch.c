@@ -283,6 +283,28 @@ static void a_restart_costs_one_window(void **state)
     watch_destroy(w);
 }
 
+/* Another service at a usual port is asked once; a server that was named, again and again. */
+static void strangers_are_left_in_peace(void **state)
+{
+    (void)state;
+    struct watch *w = NULL;
+    char url[64];
+    snprintf(url, sizeof url, "127.0.0.1:%u/404", server.port);
+    struct watch_place found = {.target = target_of(url)}, named = found;
+    named.is_named = true;
+    assert_int_equal(watch_create(&w, NULL), OK);
+    assert_int_equal(watch_add(w, &found, NULL), OK);
+    assert_int_equal(watch_add(w, &named, NULL), OK);
+    watch_begin(w);
+    while (watch_step(w, 20))
+        ;
+    usleep(1300000); /* longer than the first pause */
+    watch_begin(w);
+    assert_false(watch_waits(w, 0));
+    assert_true(watch_waits(w, 1));
+    watch_destroy(w);
+}
+
 /* A step never waits, whatever the servers do; the good one has its numbers long before the bad. */
 static void the_slow_delay_nobody(void **state)
 {
@@ -368,6 +390,7 @@ int main(void)
         cmocka_unit_test(other_sockets),
         cmocka_unit_test(connections_are_kept),
         cmocka_unit_test(a_restart_costs_one_window),
+        cmocka_unit_test(strangers_are_left_in_peace),
         cmocka_unit_test(the_slow_delay_nobody),
         cmocka_unit_test(numbers_of_a_server_that_went_are_stale),
     };
