@@ -67,7 +67,8 @@ enum status nvml_cards_open(struct nvml_cards *c, const struct source_request *r
     struct error why = ERROR_INIT;
     enum status st = nvml_api_load(&c->api, library, &why);
     if (st == ERR_NOT_FOUND)
-        return fail(err, ERR_NO_GPU, 0, "no NVIDIA driver: libnvidia-ml.so.1 was not found (smeff doctor says more)");
+        return fail(err, ERR_NO_GPU, 0,
+                    "no NVIDIA driver: libnvidia-ml.so.1 was not found (smeff doctor says more)");
     if (st)
         return fail(err, st, why.native, "%s", why.text);
     st = nvml_cards_sleep(c) ? list_sleeping(c, err) : nvml_cards_start(c, err);

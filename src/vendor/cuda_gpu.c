@@ -17,7 +17,8 @@ enum status cuda_start(struct cuda_api *cuda, const char *path, struct error *er
     unsetenv("CUDA_VISIBLE_DEVICES");
     enum status st = cuda_api_load(cuda, path, err);
     if (st)
-        return fail(err, ERR_NO_GPU, 0, "no NVIDIA driver: libcuda.so.1 was not found (smeff doctor says more)");
+        return fail(err, ERR_NO_GPU, 0,
+                    "no NVIDIA driver: libcuda.so.1 was not found (smeff doctor says more)");
     CUresult rc = cuda->cuInit(0);
     if (rc) {
         st = cuda_fail(err, cuda, "cuInit", rc);
