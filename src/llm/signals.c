@@ -446,6 +446,21 @@ static void read_dialect(const struct window *w, int dialect, struct signals *ou
         choose(w, dialect, running, (enum metric)m, signal_of(out, (enum metric)m));
 }
 
+/* Triton counts requests and times for each model, and the steps of an ensemble are models, too:
+ * their mean or sum is nobody's. */
+static void refuse_mixed_models(const struct scrape *now, struct signals *out)
+{
+    static const enum metric each[] = {METRIC_WAITING, METRIC_TTFT, METRIC_E2E_LATENCY};
+    for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
+        struct signal *s = signal_of(out, each[i]);
+        bool engine = strstr(s->series, "trt_llm") != NULL; /* of the one model that decodes */
+        if (out->dialect == DIALECT_TRITON && now->models > 1 && value_has_number(&s->value) &&
+            !engine)
+            value_set_state(&s->value, SOURCE_SERVER, VALUE_UNSUPPORTED,
+                            "several models, and each has its own");
+    }
+}
+
 void signals_read(const struct scrape *before, const struct scrape *now, struct signals *out)
 {
     struct window w;
@@ -463,6 +478,7 @@ void signals_read(const struct scrape *before, const struct scrape *now, struct 
             value_set_state(v, SOURCE_SERVER, VALUE_UNSUPPORTED, "%s", not_shown);
     }
     check_running(&w, out);
+    refuse_mixed_models(now, out);
 }
 
 static bool fell(const struct window *w, uint16_t series, enum part part)
