@@ -35,7 +35,7 @@ struct load_chip load_chip(unsigned major, unsigned minor)
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (table[i].major == major && table[i].minor == minor)
             return (struct load_chip){
-                .fma_cycles = 32.0 * LOAD_SUB_PARTITIONS / table[i].fp32_lanes,
+                .fma_cycles = 32.0 * (double)LOAD_SUB_PARTITIONS / table[i].fp32_lanes,
                 .mma_cycles = table[i].mma_cycles,
             };
     return (struct load_chip){0};

@@ -79,7 +79,7 @@ static void expect_range(struct load_report *r, enum metric metric, double low, 
 static void expect_link(struct load_report *r, enum metric metric, uint64_t bytes, int header,
                         const char *what)
 {
-    double payload = (double)bytes, most = payload * (1 + (double)header / PACKET_MIN);
+    double payload = (double)bytes, most = payload * (1 + (double)header / (double)PACKET_MIN);
     double packet = (double)r->gpu.pcie_payload;
     double whole = packet > 0 ? payload * (1 + header / packet) : payload;
     if (r->gpu.integrated)
@@ -105,7 +105,7 @@ static void expect_pipe(struct load_report *r, enum metric metric, double cycles
         add(r, metric, LOAD_EQUAL, NAN, NAN, "not known: the SM clock was not measured");
         return;
     }
-    double all = r->sm_clock_hz * r->seconds * r->gpu.sm_count * LOAD_SUB_PARTITIONS;
+    double all = r->sm_clock_hz * r->seconds * r->gpu.sm_count * (double)LOAD_SUB_PARTITIONS;
     double share = (double)r->done.instructions * cycles / all;
     if (share > SHARE_MAX) {
         add(r, metric, LOAD_EQUAL, NAN, NAN,

@@ -113,7 +113,7 @@ static enum status run_period(struct load *l, uint64_t busy_ns, int64_t end_ns,
 
 static enum status run_periods(struct load *l, struct duty *d, struct error *err)
 {
-    uint64_t busy_ns = (uint64_t)(PERIOD_NS * l->request->choice.argument / 100);
+    uint64_t busy_ns = (uint64_t)((double)PERIOD_NS * l->request->choice.argument / 100);
     int64_t begin_ns = clock_monotonic_ns();
     int64_t end_ns = begin_ns + (int64_t)(l->request->seconds * 1e9);
     struct load_record r;
