@@ -42,14 +42,13 @@ static void put_done(struct buf *out, const struct load_report *r)
 
 static void put_expectation(struct buf *out, const struct load_expectation *e)
 {
-    static const char *const relations[] = {"", "at least ", "at most "};
     const struct metric_info *info = metric_info(e->metric);
     char value[NUMBER_SIZE], tolerance[NUMBER_SIZE];
     if (isnan(e->value)) {
         buf_printf(out, "  %-18s %s\n", info->key, e->how);
         return;
     }
-    buf_printf(out, "  %-18s %s%s", info->key, relations[e->relation],
+    buf_printf(out, "  %-18s %s%s", info->key, relation_words(e->relation),
                unit_format(value, sizeof value, info->unit, e->value, 0));
     if (e->tolerance > 0)
         buf_printf(out, " +- %s",
@@ -107,14 +106,13 @@ static json_t *gpu_json(const struct load_gpu *g)
 
 static json_t *expectations_json(const struct load_report *r)
 {
-    static const char *const relations[] = {"equal", "at_least", "at_most"};
     json_t *list = json_array();
     for (size_t i = 0; i < r->n_expectations; i++) {
         const struct load_expectation *e = &r->expectations[i];
         const struct metric_info *info = metric_info(e->metric);
         json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o, s:o, s:s}", "metric", info->key,
                                               "unit", unit_name(info->unit), "relation",
-                                              relations[e->relation], "value", real(e->value),
+                                              relation_name(e->relation), "value", real(e->value),
                                               "tolerance", real(e->tolerance), "how", e->how));
     }
     return list;

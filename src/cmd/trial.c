@@ -213,19 +213,12 @@ static double number_or_nan(const json_t *o)
 
 static bool claim_of(const json_t *o, struct proof *p)
 {
-    static const char *const relations[] = {"equal", "at_least", "at_most"};
     const char *metric = json_string_value(json_object_get(o, "metric"));
-    const char *relation = json_string_value(json_object_get(o, "relation"));
     const char *how = json_string_value(json_object_get(o, "how"));
     int m = metric ? metric_by_key(metric) : METRIC_NONE;
-    if (m == METRIC_NONE || !relation || !how)
+    if (m == METRIC_NONE || !how ||
+        !relation_by_name(json_string_value(json_object_get(o, "relation")), &p->relation))
         return false;
-    int which = 0;
-    while (which < 3 && strcmp(relation, relations[which]) != 0)
-        which++;
-    if (which == 3)
-        return false;
-    p->relation = (enum proof_relation)which;
     p->metric = (enum metric)m;
     p->expected = number_or_nan(json_object_get(o, "value"));
     p->tolerance = number_or_nan(json_object_get(o, "tolerance"));
@@ -260,7 +253,7 @@ static enum status prove(struct trial_bench *b, const struct load_child *l, cons
     for (int i = 0; !st && i < PROOF_LIVE; i++)
         st = collector_snapshot(b->by[i], &by[i], err);
     if (!st) {
-        struct proof p = {.relation = PROOF_EQUAL};
+        struct proof p = {.relation = RELATION_EQUAL};
         snprintf(p.load, sizeof p.load, "%s", load);
         size_t i;
         json_t *o;
@@ -269,7 +262,7 @@ static enum status prove(struct trial_bench *b, const struct load_child *l, cons
             if (claim_of(o, &p))
                 add_proof(t, &p, b, by);
         }
-        p.relation = PROOF_EQUAL;
+        p.relation = RELATION_EQUAL;
         add_comparisons(t, &p, b, by);
         t->report = json_dumps(l->report, JSON_COMPACT | JSON_REAL_PRECISION(15));
         if (!t->report)

@@ -24,11 +24,12 @@ static bool is_met(const struct proof *p, const struct value *value)
     bool coarse = value->source == SOURCE_NSYS && metric_info(p->metric)->unit == UNIT_RATIO;
     double v = value->v, tolerance = p->tolerance + (coarse ? nsys_step : 0);
     switch (p->relation) {
-    case PROOF_AT_LEAST:
+    case RELATION_AT_LEAST:
         return v >= p->expected - tolerance;
-    case PROOF_AT_MOST:
+    case RELATION_AT_MOST:
         return v <= p->expected + tolerance;
-    case PROOF_EQUAL:
+    case RELATION_EQUAL:
+    case RELATION_COUNT:
         break;
     }
     return fabs(v - p->expected) <= tolerance;
@@ -36,7 +37,6 @@ static bool is_met(const struct proof *p, const struct value *value)
 
 static void tell_failure(const struct proof *p, struct proof_reading *r)
 {
-    static const char *const words[] = {"", "at least ", "at most "};
     char read[32], expected[32], tolerance[40] = "";
     enum unit unit = metric_info(p->metric)->unit;
     if (p->tolerance > 0)
@@ -45,7 +45,7 @@ static void tell_failure(const struct proof *p, struct proof_reading *r)
     unit_format(read, sizeof read, unit, r->value.v, 0);
     unit_format(expected, sizeof expected, unit, p->expected, 0);
     snprintf(r->reason, sizeof r->reason, "read %s during the load %s, where %s%s%s is true", read,
-             p->load, words[p->relation], expected, tolerance);
+             p->load, relation_words(p->relation), expected, tolerance);
 }
 
 static void judge_reading(const struct proof *p, struct proof_reading *r)

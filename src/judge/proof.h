@@ -7,9 +7,8 @@
 #include <stddef.h>
 
 #include "metric/metric.h"
+#include "metric/relation.h"
 #include "metric/value.h"
-
-enum proof_relation { PROOF_EQUAL, PROOF_AT_LEAST, PROOF_AT_MOST };
 
 /* X(NAME, json name) */
 #define PROOF_VERDICTS(X)                                                                          \
@@ -40,7 +39,7 @@ enum { PROOF_PM, PROOF_GPM, PROOF_LIVE, PROOF_NSYS = PROOF_LIVE, PROOF_SOURCES }
 struct proof {
     char load[32];
     enum metric metric;
-    enum proof_relation relation;
+    enum relation relation;
     double expected, tolerance; /* in the metric's unit; expected NaN = not known, how says why */
     char how[200];
     struct proof_reading by[PROOF_SOURCES];

@@ -22,7 +22,7 @@
 #define SHARE_MAX      1.02 /* what an error of the clock can make of a full pipe */
 
 __attribute__((format(printf, 6, 7))) static void add(struct load_report *r, enum metric metric,
-                                                      enum load_relation relation, double value,
+                                                      enum relation relation, double value,
                                                       double tolerance, const char *how, ...)
 {
     if (r->n_expectations == LOAD_EXPECTATIONS_MAX)
@@ -39,7 +39,7 @@ static void add_rate(struct load_report *r, enum metric metric, uint64_t bytes, 
                      const char *what)
 {
     double rate = (double)bytes / r->seconds;
-    add(r, metric, LOAD_EQUAL, rate, share * rate, "%s / seconds", what);
+    add(r, metric, RELATION_EQUAL, rate, share * rate, "%s / seconds", what);
 }
 
 static void expect_memory(struct load_report *r, bool writes)
@@ -49,15 +49,15 @@ static void expect_memory(struct load_report *r, bool writes)
     if (writes)
         add_rate(r, METRIC_DRAM_WRITE_BYTES, r->done.bytes_written, DRAM_SHARE, "bytes written");
     if (isnan(r->gpu.memory_peak))
-        add(r, METRIC_DRAM_THROUGHPUT, LOAD_EQUAL, NAN, NAN,
+        add(r, METRIC_DRAM_THROUGHPUT, RELATION_EQUAL, NAN, NAN,
             "not known: the driver does not tell the memory's clock and width");
     else if (rate > SHARE_MAX * r->gpu.memory_peak)
-        add(r, METRIC_DRAM_THROUGHPUT, LOAD_EQUAL, NAN, NAN,
+        add(r, METRIC_DRAM_THROUGHPUT, RELATION_EQUAL, NAN, NAN,
             "not known: the driver's clock and width of the memory give a peak of %.3g bytes/s, "
             "which was exceeded",
             r->gpu.memory_peak);
     else
-        add(r, METRIC_DRAM_THROUGHPUT, LOAD_EQUAL, rate / r->gpu.memory_peak, PEAK_POINTS,
+        add(r, METRIC_DRAM_THROUGHPUT, RELATION_EQUAL, rate / r->gpu.memory_peak, PEAK_POINTS,
             "(bytes read + written) / seconds / peak of the memory (2 x clock x width)");
 }
 
@@ -70,9 +70,9 @@ enum { HEADER_IN = 12, HEADER_OUT = 16, PACKET_MIN = 64 };
 static void expect_range(struct load_report *r, enum metric metric, double low, double high,
                          const char *what, int header)
 {
-    add(r, metric, LOAD_AT_LEAST, low / r->seconds, PCIE_SHARE * low / r->seconds,
+    add(r, metric, RELATION_AT_LEAST, low / r->seconds, PCIE_SHARE * low / r->seconds,
         "%s / seconds, and the least headers", what);
-    add(r, metric, LOAD_AT_MOST, high / r->seconds, 0,
+    add(r, metric, RELATION_AT_MOST, high / r->seconds, 0,
         "%s / seconds, and %d bytes of header for each %d", what, header, PACKET_MIN);
 }
 
@@ -83,10 +83,10 @@ static void expect_link(struct load_report *r, enum metric metric, uint64_t byte
     double packet = (double)r->gpu.pcie_payload;
     double whole = packet > 0 ? payload * (1 + header / packet) : payload;
     if (r->gpu.integrated)
-        add(r, metric, LOAD_EQUAL, NAN, NAN,
+        add(r, metric, RELATION_EQUAL, NAN, NAN,
             "not known: this GPU shares the host's memory, nothing goes over PCIe");
     else if (header == HEADER_OUT && packet > 0)
-        add(r, metric, LOAD_EQUAL, whole / r->seconds, PCIE_SHARE * whole / r->seconds,
+        add(r, metric, RELATION_EQUAL, whole / r->seconds, PCIE_SHARE * whole / r->seconds,
             "%s / seconds, and %d bytes of header for each %g", what, header, packet);
     else
         expect_range(r, metric, whole, most, what, header);
@@ -96,24 +96,24 @@ static void expect_link(struct load_report *r, enum metric metric, uint64_t byte
 static void expect_pipe(struct load_report *r, enum metric metric, double cycles, const char *what)
 {
     if (cycles <= 0) {
-        add(r, metric, LOAD_EQUAL, NAN, NAN,
+        add(r, metric, RELATION_EQUAL, NAN, NAN,
             "not known: how many cycles %s takes on compute capability %u.%u was not measured yet",
             what, r->gpu.major, r->gpu.minor);
         return;
     }
     if (isnan(r->sm_clock_hz)) {
-        add(r, metric, LOAD_EQUAL, NAN, NAN, "not known: the SM clock was not measured");
+        add(r, metric, RELATION_EQUAL, NAN, NAN, "not known: the SM clock was not measured");
         return;
     }
     double all = r->sm_clock_hz * r->seconds * r->gpu.sm_count * (double)LOAD_SUB_PARTITIONS;
     double share = (double)r->done.instructions * cycles / all;
     if (share > SHARE_MAX) {
-        add(r, metric, LOAD_EQUAL, NAN, NAN,
+        add(r, metric, RELATION_EQUAL, NAN, NAN,
             "not known: %g cycles for %s would be %.0f %% of the time, so they are wrong here",
             cycles, what, 100 * share);
         return;
     }
-    add(r, metric, LOAD_EQUAL, share, PIPE_POINTS,
+    add(r, metric, RELATION_EQUAL, share, PIPE_POINTS,
         "instructions x %g cycles / (SM clock x seconds x SMs x %d sub-partitions)", cycles,
         LOAD_SUB_PARTITIONS);
 }
@@ -126,7 +126,7 @@ static void expect_nothing(struct load_report *r)
         bool dram = m == METRIC_DRAM_THROUGHPUT || m == METRIC_DRAM_READ || m == METRIC_DRAM_WRITE;
         bool work = info->group == GROUP_ACTIVITY || info->group == GROUP_PIPES;
         if (info->scope == SCOPE_GPU && info->unit == UNIT_RATIO && (dram || work))
-            add(r, (enum metric)m, LOAD_AT_MOST, IDLE_MAX, 0, "nothing runs");
+            add(r, (enum metric)m, RELATION_AT_MOST, IDLE_MAX, 0, "nothing runs");
     }
 }
 
@@ -151,8 +151,9 @@ static void expect_kind(struct load_report *r)
         expect_pipe(r, METRIC_FMA_ACTIVE, chip.fma_cycles, "an FFMA");
         break;
     case LOAD_OCCUPANCY:
-        add(r, METRIC_OCCUPANCY, LOAD_EQUAL, r->choice.argument / r->gpu.warps_per_sm, WARPS_POINTS,
-            "%g warps / the %u that an SM holds", r->choice.argument, r->gpu.warps_per_sm);
+        add(r, METRIC_OCCUPANCY, RELATION_EQUAL, r->choice.argument / r->gpu.warps_per_sm,
+            WARPS_POINTS, "%g warps / the %u that an SM holds", r->choice.argument,
+            r->gpu.warps_per_sm);
         break;
     case LOAD_H2D:
         expect_link(r, METRIC_PCIE_RX, r->done.pcie_in, HEADER_IN, "bytes copied in");
@@ -161,12 +162,12 @@ static void expect_kind(struct load_report *r)
         expect_link(r, METRIC_PCIE_TX, r->done.pcie_out, HEADER_OUT, "bytes copied out");
         break;
     case LOAD_DUTY:
-        add(r, METRIC_GR_ACTIVE, LOAD_EQUAL, r->busy, DUTY_POINTS,
+        add(r, METRIC_GR_ACTIVE, RELATION_EQUAL, r->busy, DUTY_POINTS,
             "time in kernels / seconds, by the GPU's clock in the kernels");
         break;
     case LOAD_TAIL:
-        add(r, METRIC_GR_ACTIVE, LOAD_AT_LEAST, TAIL_GR_ACTIVE, 0, "a kernel always runs");
-        add(r, METRIC_SM_ACTIVE, LOAD_AT_MOST, TAIL_SMS / r->gpu.sm_count, 0,
+        add(r, METRIC_GR_ACTIVE, RELATION_AT_LEAST, TAIL_GR_ACTIVE, 0, "a kernel always runs");
+        add(r, METRIC_SM_ACTIVE, RELATION_AT_MOST, TAIL_SMS / r->gpu.sm_count, 0,
             "one SM of %u works, and half of one to spare", r->gpu.sm_count);
         break;
     default:

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "metric/metric.h"
+#include "metric/relation.h"
 
 /* X(NAME, "name" or "name:ARGUMENT" in 12 columns, what it does) */
 #define LOAD_LIST(X)                                                                               \
@@ -51,12 +52,10 @@ struct load_amounts {
     uint64_t instructions; /* warp instructions of the pipe that the load is for */
 };
 
-enum load_relation { LOAD_EQUAL, LOAD_AT_LEAST, LOAD_AT_MOST };
-
 /* What a counter must read as the mean over the steady part. */
 struct load_expectation {
     enum metric metric;
-    enum load_relation relation;
+    enum relation relation;
     double value, tolerance; /* in the metric's unit; value NAN = not known, how says why */
     char how[200];           /* how it was computed, in words */
 };

@@ -29,17 +29,16 @@ static void put_cell(struct buf *out, const struct show_style *style, int column
 
 static const char *expected_text(char dst[CELL_SIZE], const struct proof *p)
 {
-    static const char *const relations[] = {"", ">= ", "<= "};
     char value[24], tolerance[24];
     enum unit unit = metric_info(p->metric)->unit;
     if (isnan(p->expected))
         return "";
     unit_format(value, sizeof value, unit, p->expected, 0);
     if (p->tolerance > 0)
-        snprintf(dst, CELL_SIZE, "%s%s ± %s", relations[p->relation], value,
+        snprintf(dst, CELL_SIZE, "%s%s ± %s", relation_sign(p->relation), value,
                  unit_format(tolerance, sizeof tolerance, unit, p->tolerance, 0));
     else
-        snprintf(dst, CELL_SIZE, "%s%s", relations[p->relation], value);
+        snprintf(dst, CELL_SIZE, "%s%s", relation_sign(p->relation), value);
     return dst;
 }
 
@@ -155,12 +154,11 @@ static json_t *reading_json(const struct proof_reading *r)
 
 static json_t *proof_json(const struct proof *p, bool has_nsys)
 {
-    static const char *const relations[] = {"equal", "at_least", "at_most"};
     const struct metric_info *info = metric_info(p->metric);
     json_t *nsys = has_nsys ? reading_json(&p->by[PROOF_NSYS]) : NULL;
     return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o*, s:s}", "load", p->load,
                      "metric", info->key, "unit", unit_name(info->unit), "relation",
-                     relations[p->relation], "expected", number(p->expected), "tolerance",
+                     relation_name(p->relation), "expected", number(p->expected), "tolerance",
                      number(p->tolerance), "how", p->how, "pm", reading_json(&p->by[PROOF_PM]),
                      "gpm", reading_json(&p->by[PROOF_GPM]), "nsys", nsys, "verdict",
                      proof_verdict_name(proof_verdict(p)));

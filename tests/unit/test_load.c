@@ -162,7 +162,7 @@ static void did(enum load_kind kind, double argument)
     };
 }
 
-static void expects(size_t i, enum metric metric, enum load_relation relation, double value,
+static void expects(size_t i, enum metric metric, enum relation relation, double value,
                     double tolerance)
 {
     assert_true(i < report.n_expectations);
@@ -190,37 +190,37 @@ static void memory_and_links(void **state)
         (struct load_amounts){.bytes_read = 3000000000000, .bytes_written = 3000000000000};
     load_expect(&report);
     assert_int_equal(report.n_expectations, 3);
-    expects(0, METRIC_DRAM_READ_BYTES, LOAD_EQUAL, 1.5e12, 0.03e12);
-    expects(1, METRIC_DRAM_WRITE_BYTES, LOAD_EQUAL, 1.5e12, 0.03e12);
-    expects(2, METRIC_DRAM_THROUGHPUT, LOAD_EQUAL, 0.75, 0.03);
+    expects(0, METRIC_DRAM_READ_BYTES, RELATION_EQUAL, 1.5e12, 0.03e12);
+    expects(1, METRIC_DRAM_WRITE_BYTES, RELATION_EQUAL, 1.5e12, 0.03e12);
+    expects(2, METRIC_DRAM_THROUGHPUT, RELATION_EQUAL, 0.75, 0.03);
 
     did(LOAD_GEMV, 0);
     report.done.bytes_read = 6000000000000;
     report.gpu.memory_peak = NAN;
     load_expect(&report);
     assert_int_equal(report.n_expectations, 2);
-    expects(0, METRIC_DRAM_READ_BYTES, LOAD_EQUAL, 3e12, 0.06e12);
+    expects(0, METRIC_DRAM_READ_BYTES, RELATION_EQUAL, 3e12, 0.06e12);
     has_no_number(1, METRIC_DRAM_THROUGHPUT, "the driver does not tell");
 
     did(LOAD_H2D, 0);
     report.done.pcie_in = 100000000000;
     load_expect(&report);
     assert_int_equal(report.n_expectations, 2);
-    expects(0, METRIC_PCIE_RX, LOAD_AT_LEAST, 5e10, 0.15e10);
-    expects(1, METRIC_PCIE_RX, LOAD_AT_MOST, 5.9375e10, 0); /* 12 bytes for each 64 */
+    expects(0, METRIC_PCIE_RX, RELATION_AT_LEAST, 5e10, 0.15e10);
+    expects(1, METRIC_PCIE_RX, RELATION_AT_MOST, 5.9375e10, 0); /* 12 bytes for each 64 */
     report.gpu.pcie_payload = 256;
     load_expect(&report);
-    expects(0, METRIC_PCIE_RX, LOAD_AT_LEAST, 5.234375e10, 0.03 * 5.234375e10);
+    expects(0, METRIC_PCIE_RX, RELATION_AT_LEAST, 5.234375e10, 0.03 * 5.234375e10);
     did(LOAD_D2H, 0);
     report.gpu.pcie_payload = 256;
     report.done.pcie_out = 40000000000;
     load_expect(&report);
     assert_int_equal(report.n_expectations, 1);
-    expects(0, METRIC_PCIE_TX, LOAD_EQUAL, 2.125e10, 0.03 * 2.125e10);
+    expects(0, METRIC_PCIE_TX, RELATION_EQUAL, 2.125e10, 0.03 * 2.125e10);
     report.gpu.pcie_payload = 0;
     load_expect(&report);
-    expects(0, METRIC_PCIE_TX, LOAD_AT_LEAST, 2e10, 0.06e10);
-    expects(1, METRIC_PCIE_TX, LOAD_AT_MOST, 2.5e10, 0);
+    expects(0, METRIC_PCIE_TX, RELATION_AT_LEAST, 2e10, 0.06e10);
+    expects(1, METRIC_PCIE_TX, RELATION_AT_MOST, 2.5e10, 0);
     report.gpu.integrated = true;
     load_expect(&report);
     has_no_number(0, METRIC_PCIE_TX, "shares the host's memory");
@@ -234,13 +234,13 @@ static void pipes(void **state)
     report.done.instructions = 1200000000000;
     load_expect(&report);
     assert_int_equal(report.n_expectations, 1);
-    expects(0, METRIC_FMA_ACTIVE, LOAD_EQUAL, 0.75, 0.02);
+    expects(0, METRIC_FMA_ACTIVE, RELATION_EQUAL, 0.75, 0.02);
     report.gpu.major = 8; /* 8.0: 2 cycles each */
     load_expect(&report);
     has_no_number(0, METRIC_FMA_ACTIVE, "would be 150 % of the time");
     report.done.instructions = 400000000000;
     load_expect(&report);
-    expects(0, METRIC_FMA_ACTIVE, LOAD_EQUAL, 0.5, 0.02);
+    expects(0, METRIC_FMA_ACTIVE, RELATION_EQUAL, 0.5, 0.02);
     report.sm_clock_hz = NAN;
     load_expect(&report);
     has_no_number(0, METRIC_FMA_ACTIVE, "the SM clock was not measured");
@@ -259,23 +259,23 @@ static void activity(void **state)
     did(LOAD_OCCUPANCY, 24);
     load_expect(&report);
     assert_int_equal(report.n_expectations, 1);
-    expects(0, METRIC_OCCUPANCY, LOAD_EQUAL, 0.375, 0.01);
+    expects(0, METRIC_OCCUPANCY, RELATION_EQUAL, 0.375, 0.01);
     did(LOAD_DUTY, 30);
     report.busy = 0.3125;
     load_expect(&report);
     assert_int_equal(report.n_expectations, 1);
-    expects(0, METRIC_GR_ACTIVE, LOAD_EQUAL, 0.3125, 0.02);
+    expects(0, METRIC_GR_ACTIVE, RELATION_EQUAL, 0.3125, 0.02);
     did(LOAD_TAIL, 0);
     load_expect(&report);
     assert_int_equal(report.n_expectations, 2);
-    expects(0, METRIC_GR_ACTIVE, LOAD_AT_LEAST, 0.95, 0);
-    expects(1, METRIC_SM_ACTIVE, LOAD_AT_MOST, 0.015, 0);
+    expects(0, METRIC_GR_ACTIVE, RELATION_AT_LEAST, 0.95, 0);
+    expects(1, METRIC_SM_ACTIVE, RELATION_AT_MOST, 0.015, 0);
     did(LOAD_IDLE, 0);
     load_expect(&report);
     bool seen[METRIC_COUNT] = {false};
     for (size_t i = 0; i < report.n_expectations; i++) {
         enum metric m = report.expectations[i].metric;
-        expects(i, m, LOAD_AT_MOST, 0.005, 0);
+        expects(i, m, RELATION_AT_MOST, 0.005, 0);
         seen[m] = true;
     }
     static const enum metric must[] = {METRIC_GR_ACTIVE, METRIC_SM_ACTIVE,      METRIC_SM_ISSUE,

@@ -16,8 +16,8 @@
 
 static struct proof p;
 
-static void claim(enum metric metric, enum proof_relation relation, double expected,
-                  double tolerance, double pm, double gpm)
+static void claim(enum metric metric, enum relation relation, double expected, double tolerance,
+                  double pm, double gpm)
 {
     const double read[] = {pm, gpm, NAN};
     p = (struct proof){.load = "gemv",
@@ -45,12 +45,12 @@ static void gives(enum proof_verdict pm, enum proof_verdict gpm, enum proof_verd
 static void each_source_is_compared_with_the_truth(void **state)
 {
     (void)state;
-    claim(METRIC_OCCUPANCY, PROOF_EQUAL, 0.5, 0.01, 0.509, 0.512);
+    claim(METRIC_OCCUPANCY, RELATION_EQUAL, 0.5, 0.01, 0.509, 0.512);
     gives(PROOF_PASS, PROOF_FAIL, PROOF_FAIL);
     assert_string_equal(p.by[PROOF_PM].reason, "");
     assert_string_equal(p.by[PROOF_GPM].reason,
                         "read 51.2 % during the load gemv, where 50.0 % ± 1.00 % is true");
-    claim(METRIC_OCCUPANCY, PROOF_EQUAL, 0.5, 0.01, 0.491, NAN);
+    claim(METRIC_OCCUPANCY, RELATION_EQUAL, 0.5, 0.01, 0.491, NAN);
     gives(PROOF_PASS, PROOF_UNCHECKED, PROOF_PASS);
     assert_string_equal(p.by[PROOF_GPM].reason, "not here");
 }
@@ -58,12 +58,12 @@ static void each_source_is_compared_with_the_truth(void **state)
 static void bounds(void **state)
 {
     (void)state;
-    claim(METRIC_GR_ACTIVE, PROOF_AT_LEAST, 0.95, 0, 0.96, 0.94);
+    claim(METRIC_GR_ACTIVE, RELATION_AT_LEAST, 0.95, 0, 0.96, 0.94);
     gives(PROOF_PASS, PROOF_FAIL, PROOF_FAIL);
     assert_contains(p.by[PROOF_GPM].reason, "where at least 95.0 % is true");
-    claim(METRIC_SM_ACTIVE, PROOF_AT_MOST, 0.01, 0, 0.009, 0.011);
+    claim(METRIC_SM_ACTIVE, RELATION_AT_MOST, 0.01, 0, 0.009, 0.011);
     gives(PROOF_PASS, PROOF_FAIL, PROOF_FAIL);
-    claim(METRIC_DRAM_READ_BYTES, PROOF_AT_LEAST, 1e12, 0.02e12, 0.985e12, 0.97e12);
+    claim(METRIC_DRAM_READ_BYTES, RELATION_AT_LEAST, 1e12, 0.02e12, 0.985e12, 0.97e12);
     gives(PROOF_PASS, PROOF_FAIL, PROOF_FAIL);
 }
 
@@ -71,16 +71,16 @@ static void bounds(void **state)
 static void without_a_known_value(void **state)
 {
     (void)state;
-    claim(METRIC_SM_ACTIVE, PROOF_EQUAL, NAN, NAN, 0.5, 0.52);
+    claim(METRIC_SM_ACTIVE, RELATION_EQUAL, NAN, NAN, 0.5, 0.52);
     gives(PROOF_AGREE, PROOF_AGREE, PROOF_AGREE);
-    claim(METRIC_SM_ACTIVE, PROOF_EQUAL, NAN, NAN, 0.5, 0.54);
+    claim(METRIC_SM_ACTIVE, RELATION_EQUAL, NAN, NAN, 0.5, 0.54);
     gives(PROOF_FAIL, PROOF_FAIL, PROOF_FAIL);
     assert_contains(p.by[PROOF_PM].reason, "PM sampling read 50.0 % and GPM 54.0 %");
-    claim(METRIC_PCIE_RX, PROOF_EQUAL, NAN, NAN, 100e9, 98e9);
+    claim(METRIC_PCIE_RX, RELATION_EQUAL, NAN, NAN, 100e9, 98e9);
     gives(PROOF_AGREE, PROOF_AGREE, PROOF_AGREE);
-    claim(METRIC_PCIE_RX, PROOF_EQUAL, NAN, NAN, 100e9, 96e9);
+    claim(METRIC_PCIE_RX, RELATION_EQUAL, NAN, NAN, 100e9, 96e9);
     gives(PROOF_FAIL, PROOF_FAIL, PROOF_FAIL);
-    claim(METRIC_SM_ACTIVE, PROOF_EQUAL, NAN, NAN, 0.5, NAN);
+    claim(METRIC_SM_ACTIVE, RELATION_EQUAL, NAN, NAN, 0.5, NAN);
     gives(PROOF_UNCHECKED, PROOF_UNCHECKED, PROOF_UNCHECKED);
     assert_string_equal(p.by[PROOF_PM].reason, "nobody knows");
 }
@@ -97,12 +97,12 @@ static void ask_nsys(double read, enum value_state state)
 static void nsys_is_a_third_witness(void **state)
 {
     (void)state;
-    claim(METRIC_TENSOR_ACTIVE, PROOF_EQUAL, 0.93, 0.02, 0.93, NAN);
+    claim(METRIC_TENSOR_ACTIVE, RELATION_EQUAL, 0.93, 0.02, 0.93, NAN);
     ask_nsys(0.96, VALUE_OK);
     assert_int_equal(p.by[PROOF_NSYS].verdict, PROOF_PASS);
     ask_nsys(0.97, VALUE_OK);
     assert_int_equal(p.by[PROOF_NSYS].verdict, PROOF_FAIL);
-    claim(METRIC_SM_ACTIVE, PROOF_EQUAL, NAN, NAN, 0.86, 0.86);
+    claim(METRIC_SM_ACTIVE, RELATION_EQUAL, NAN, NAN, 0.86, 0.86);
     ask_nsys(0.87, VALUE_OK);
     gives(PROOF_AGREE, PROOF_AGREE, PROOF_AGREE);
     ask_nsys(0.5, VALUE_OK);
@@ -122,11 +122,11 @@ static void doubts_are_kept_for_one_gpu(void **state)
     (void)state;
     struct doubts d = {0}, back = {0};
     struct proof list[3];
-    claim(METRIC_OCCUPANCY, PROOF_EQUAL, 0.5, 0.01, 0.6, 0.5);
+    claim(METRIC_OCCUPANCY, RELATION_EQUAL, 0.5, 0.01, 0.6, 0.5);
     list[0] = p;
-    claim(METRIC_OCCUPANCY, PROOF_EQUAL, 0.5, 0.01, 0.7, 0.5);
+    claim(METRIC_OCCUPANCY, RELATION_EQUAL, 0.5, 0.01, 0.7, 0.5);
     list[1] = p;
-    claim(METRIC_SM_ACTIVE, PROOF_EQUAL, 0.5, 0.01, 0.5, 0.9);
+    claim(METRIC_SM_ACTIVE, RELATION_EQUAL, 0.5, 0.01, 0.5, 0.9);
     list[2] = p;
     doubts_update(&d, list, 3);
     assert_int_equal(d.n, 2); /* the first reason of a source and metric */
@@ -147,20 +147,20 @@ static void doubts_stay_until_they_are_disproved(void **state)
 {
     (void)state;
     struct doubts d = {0};
-    claim(METRIC_OCCUPANCY, PROOF_EQUAL, 0.5, 0.01, 0.6, NAN);
+    claim(METRIC_OCCUPANCY, RELATION_EQUAL, 0.5, 0.01, 0.6, NAN);
     doubts_update(&d, &p, 1);
     assert_int_equal(d.n, 1);
-    claim(METRIC_OCCUPANCY, PROOF_EQUAL, 0.5, 0.01, NAN, 0.5); /* not read by that source */
+    claim(METRIC_OCCUPANCY, RELATION_EQUAL, 0.5, 0.01, NAN, 0.5); /* not read by that source */
     doubts_update(&d, &p, 1);
     assert_int_equal(d.n, 1);
-    claim(METRIC_OCCUPANCY, PROOF_EQUAL, 0.5, 0.01, 0.5, NAN);
+    claim(METRIC_OCCUPANCY, RELATION_EQUAL, 0.5, 0.01, 0.5, NAN);
     snprintf(p.load, sizeof p.load, "another");
     doubts_update(&d, &p, 1);
     assert_int_equal(d.n, 1);
     assert_contains(d.list[0].reason, "during the load gemv");
     doubts_update(&d, &p, 0); /* a self-test that ran nothing */
     assert_int_equal(d.n, 1);
-    claim(METRIC_OCCUPANCY, PROOF_EQUAL, 0.5, 0.01, 0.5, NAN);
+    claim(METRIC_OCCUPANCY, RELATION_EQUAL, 0.5, 0.01, 0.5, NAN);
     doubts_update(&d, &p, 1);
     assert_int_equal(d.n, 0);
 }
