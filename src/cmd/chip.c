@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -13,6 +12,7 @@
 #include "cmd/output.h"
 #include "cmd/request.h"
 #include "cmd/start.h"
+#include "show/json_out.h"
 #include "show/wrap.h"
 #include "source/pm/pm.h"
 #include "source/pm/tell.h"
@@ -203,13 +203,8 @@ static void put_json(struct buf *out, const struct answer *a)
                           a->chip, "set", a->set, "cupti", "interface", (int)a->cupti.version,
                           "version", cupti_release(version, a->cupti.version), "path",
                           a->cupti.path, "from", a->cupti.from, "metrics", metrics_json(a));
-    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
-    if (text)
-        buf_printf(out, "%s\n", text);
-    else
+    if (json_out_line(out, o, 0, NULL))
         out->failed = true;
-    free(text);
-    json_decref(o);
 }
 
 /* ---- the command ---- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* smeff doctor: the report as JSON, one object in one line. */
 #include <jansson.h>
-#include <stdlib.h>
 
 #include "cmd/doctor.h"
+#include "show/json_out.h"
 
 /* jansson steals references here, and NULL from a failed allocation makes the whole pack fail, so
  * that one check at the end is enough. */
@@ -129,10 +129,5 @@ enum status doctor_json(struct buf *out, const struct doctor_report *r, struct e
                           cupti_json(r), "permission", permission_json(r->facts), "system",
                           system_json(r->facts), "holders", holders_json(r->facts), "backends",
                           all_backends_json(r->findings), "remedy", remedy_json(r->remedy));
-    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
-    if (text)
-        buf_printf(out, "%s\n", text);
-    free(text);
-    json_decref(o);
-    return text && !out->failed ? OK : fail(err, ERR_NOMEM, 0, "out of memory");
+    return json_out_line(out, o, 0, err);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/load_show.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+#include "show/json_out.h"
 
 enum { NUMBER_SIZE = 32 };
 
@@ -75,14 +75,6 @@ void load_show_text(struct buf *out, const struct load_report *r)
 
 /* ---- JSON ---- */
 
-/* jansson steals references here, and NULL from a failed allocation makes the whole pack fail, so
- * that one check at the end is enough. */
-
-static json_t *real(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *count(uint64_t n)
 {
     return json_integer((json_int_t)n);
@@ -101,7 +93,8 @@ static json_t *gpu_json(const struct load_gpu *g)
                      "name", g->name, "uuid", g->uuid, "pci_bus", g->pci_bus, "capability",
                      capability, "sm_count", count(g->sm_count), "warps_per_sm",
                      count(g->warps_per_sm), "l2_bytes", count_or_null(g->l2_bytes), "memory_peak",
-                     real(g->memory_peak), "pcie_payload", count_or_null(g->pcie_payload));
+                     json_out_number(g->memory_peak), "pcie_payload",
+                     count_or_null(g->pcie_payload));
 }
 
 static json_t *expectations_json(const struct load_report *r)
@@ -112,8 +105,9 @@ static json_t *expectations_json(const struct load_report *r)
         const struct metric_info *info = metric_info(e->metric);
         json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o, s:o, s:s}", "metric", info->key,
                                               "unit", unit_name(info->unit), "relation",
-                                              relation_name(e->relation), "value", real(e->value),
-                                              "tolerance", real(e->tolerance), "how", e->how));
+                                              relation_name(e->relation), "value",
+                                              json_out_number(e->value), "tolerance",
+                                              json_out_number(e->tolerance), "how", e->how));
     }
     return list;
 }
@@ -130,10 +124,10 @@ static json_t *head(const char *event, const struct load_report *r)
 static json_t *course_json(const struct load_report *r)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:o, s:o, s:o}", "end_ns",
-                     count_or_null((uint64_t)r->end_ns), "seconds", real(r->seconds), "batches",
-                     count(r->batches), "rate", real(r->rate), "rate_unit",
-                     isnan(r->rate) ? NULL : "passes_per_second", "busy", real(r->busy),
-                     "sm_clock_hz", real(r->sm_clock_hz), "buffer_bytes",
+                     count_or_null((uint64_t)r->end_ns), "seconds", json_out_number(r->seconds),
+                     "batches", count(r->batches), "rate", json_out_number(r->rate), "rate_unit",
+                     isnan(r->rate) ? NULL : "passes_per_second", "busy", json_out_number(r->busy),
+                     "sm_clock_hz", json_out_number(r->sm_clock_hz), "buffer_bytes",
                      count_or_null(r->buffer_bytes), "layers", count_or_null(r->layers),
                      "layer_size", count_or_null(r->layer_size));
 }
@@ -143,7 +137,7 @@ static json_t *done_json(const struct load_report *r)
     const struct load_amounts *a = &r->done;
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "bytes_read", count(a->bytes_read),
                      "bytes_written", count(a->bytes_written), "pcie_in", count(a->pcie_in),
-                     "pcie_out", count(a->pcie_out), "operations", real(a->operations),
+                     "pcie_out", count(a->pcie_out), "operations", json_out_number(a->operations),
                      "instructions", count(a->instructions));
 }
 
@@ -165,24 +159,12 @@ static json_t *report_json(const struct load_report *r)
     return NULL;
 }
 
-/* Takes o. */
-static enum status put_line(struct buf *out, json_t *o, struct error *err)
-{
-    char *text = o ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-    json_decref(o);
-    if (!text)
-        return fail(err, ERR_NOMEM, 0, "out of memory");
-    buf_printf(out, "%s\n", text);
-    free(text);
-    return OK;
-}
-
 enum status load_show_begin_json(struct buf *out, const struct load_report *r, struct error *err)
 {
-    return put_line(out, head("load_begin", r), err);
+    return json_out_line(out, head("load_begin", r), JSON_REAL_PRECISION(15), err);
 }
 
 enum status load_show_json(struct buf *out, const struct load_report *r, struct error *err)
 {
-    return put_line(out, report_json(r), err);
+    return json_out_line(out, report_json(r), JSON_REAL_PRECISION(15), err);
 }

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* smeff servers: the report as JSON, one object in one line. */
-#include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "cmd/servers.h"
-
-/* jansson steals references here, and NULL from a failed allocation makes the whole pack fail, so
- * that one check at the end is enough. */
-
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
+#include "show/json_out.h"
 
 static const char *or_null(const char *text)
 {
@@ -22,16 +12,18 @@ static const char *or_null(const char *text)
 
 static json_t *quantile_json(const struct quantile *q)
 {
-    return json_pack("{s:o, s:s}", "value", number(q->v), "is", quantile_kind_name(q->kind));
+    return json_pack("{s:o, s:s}", "value", json_out_number(q->v), "is",
+                     quantile_kind_name(q->kind));
 }
 
 static json_t *signal_json(const struct signal *s, enum metric m)
 {
     const struct value *v = &s->value;
     bool has_number = value_has_number(v);
-    json_t *o = json_pack("{s:o, s:s, s:s, s:s}", "value", has_number ? number(v->v) : json_null(),
-                          "unit", unit_name(metric_info(m)->unit), "state",
-                          value_state_name(v->state), "source", source_name(SOURCE_SERVER));
+    json_t *o =
+        json_pack("{s:o, s:s, s:s, s:s}", "value", has_number ? json_out_number(v->v) : json_null(),
+                  "unit", unit_name(metric_info(m)->unit), "state", value_state_name(v->state),
+                  "source", source_name(SOURCE_SERVER));
     if (!o)
         return NULL;
     if (v->reason[0])
@@ -62,16 +54,16 @@ static json_t *signals_json(const struct watch_view *v)
 static json_t *server_json(const struct watch_view *v)
 {
     int d = v->signals.dialect;
-    return json_pack("{s:s, s:o, s:b, s:s, s:s?, s:s?, s:s?, s:b, s:b, s:o, s:o, s:o, s:o}", "url",
-                     v->target->shown, "pid", v->pid ? json_integer(v->pid) : json_null(), "named",
-                     v->is_named, "state", value_state_name(v->state), "reason", or_null(v->reason),
-                     "server", d == DIALECT_NONE ? NULL : dialect_get((enum dialect_id)d)->name,
-                     "model", or_null(v->model), "more_models", v->models > 1, "router",
-                     v->is_router, "answer_ms",
-                     v->state == VALUE_OK ? number(v->answer_seconds * 1e3) : json_null(), "age_ms",
-                     v->is_known ? number(v->age_seconds * 1e3) : json_null(), "window_s",
-                     v->signals.seconds > 0 ? number(v->signals.seconds) : json_null(), "signals",
-                     signals_json(v));
+    return json_pack(
+        "{s:s, s:o, s:b, s:s, s:s?, s:s?, s:s?, s:b, s:b, s:o, s:o, s:o, s:o}", "url",
+        v->target->shown, "pid", v->pid ? json_integer(v->pid) : json_null(), "named", v->is_named,
+        "state", value_state_name(v->state), "reason", or_null(v->reason), "server",
+        d == DIALECT_NONE ? NULL : dialect_get((enum dialect_id)d)->name, "model",
+        or_null(v->model), "more_models", v->models > 1, "router", v->is_router, "answer_ms",
+        v->state == VALUE_OK ? json_out_number(v->answer_seconds * 1e3) : json_null(), "age_ms",
+        v->is_known ? json_out_number(v->age_seconds * 1e3) : json_null(), "window_s",
+        v->signals.seconds > 0 ? json_out_number(v->signals.seconds) : json_null(), "signals",
+        signals_json(v));
 }
 
 enum status servers_json(struct buf *out, const struct watch_view *list, size_t n, int64_t unix_ns,
@@ -85,10 +77,9 @@ enum status servers_json(struct buf *out, const struct watch_view *list, size_t 
     json_t *o =
         json_pack("{s:i, s:s, s:s, s:o}", "schema", 1, "time", clock_iso8601(time, unix_ns, 3),
                   "tool", "smeff " SMEFF_VERSION, "servers", servers);
-    char *text = o && whole ? json_dumps(o, JSON_COMPACT) : NULL;
-    if (text)
-        buf_printf(out, "%s\n", text);
-    free(text);
-    json_decref(o);
-    return text && !out->failed ? OK : fail(err, ERR_NOMEM, 0, "out of memory");
+    if (o && !whole) {
+        json_decref(o);
+        o = NULL;
+    }
+    return json_out_line(out, o, 0, err);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The catalogue of metrics, as a table, one by one, and as JSON. */
-#include <jansson.h>
-#include <stdlib.h>
 
+#include "show/json_out.h"
 #include "show/show.h"
 #include "show/wrap.h"
 
@@ -81,11 +80,5 @@ enum status show_metric_json(struct buf *out, const struct metric_info *info, st
                   info->label, "help", info->help, "description", info->doc, "nsys",
                   nsys_json(info->nsys), "pm", pm_json(info->pm), "gpm",
                   info->gpm_id ? json_integer(info->gpm_id) : json_null(), "dcgm", info->dcgm);
-    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
-    json_decref(o);
-    if (!text)
-        return fail(err, ERR_NOMEM, 0, "out of memory");
-    buf_printf(out, "%s\n", text);
-    free(text);
-    return OK;
+    return json_out_line(out, o, 0, err);
 }

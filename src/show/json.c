@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "show/show.h"
 
-#include <jansson.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/str.h"
 #include "judge/serving.h"
 #include "metric/throttle.h"
-
-/* jansson steals references here, and NULL from a failed allocation makes the whole pack fail, so
- * that one check at the end is enough. */
-
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
+#include "show/json_out.h"
 
 static json_t *text_or_null(const char *s)
 {
@@ -35,22 +26,22 @@ static json_t *stats_json(const struct metric_stats *s, const char *unit)
 {
     const struct value *v = &s->value;
     json_t *o = json_pack("{s:o, s:s, s:s, s:s}", "value",
-                          value_has_number(v) ? number(v->v) : json_null(), "unit", unit, "state",
-                          value_state_name(v->state), "source", source_name(v->source));
+                          value_has_number(v) ? json_out_number(v->v) : json_null(), "unit", unit,
+                          "state", value_state_name(v->state), "source", source_name(v->source));
     if (!o)
         return NULL;
     if (v->reason[0])
         json_object_set_new(o, "reason", json_string(v->reason));
     if (!value_has_number(v))
         return o;
-    json_object_set_new(o, "min", number(s->min));
-    json_object_set_new(o, "p05", number(s->p05));
-    json_object_set_new(o, "p50", number(s->p50));
-    json_object_set_new(o, "p95", number(s->p95));
-    json_object_set_new(o, "max", number(s->max));
+    json_object_set_new(o, "min", json_out_number(s->min));
+    json_object_set_new(o, "p05", json_out_number(s->p05));
+    json_object_set_new(o, "p50", json_out_number(s->p50));
+    json_object_set_new(o, "p95", json_out_number(s->p95));
+    json_object_set_new(o, "max", json_out_number(s->max));
     json_object_set_new(o, "samples", json_integer((json_int_t)s->samples));
     if (s->resolution > 0)
-        json_object_set_new(o, "resolution", number(s->resolution));
+        json_object_set_new(o, "resolution", json_out_number(s->resolution));
     if (s->counter[0])
         json_object_set_new(o, "counter", json_string(s->counter));
     return o;
@@ -124,8 +115,8 @@ static json_t *processes_json(const struct gpu_snapshot *g)
         const struct snapshot_process *p = &g->processes[i];
         json_array_append_new(a, json_pack("{s:I, s:o, s:o, s:o}", "pid", (json_int_t)p->pid,
                                            "name", text_or_null(p->name), "gpu_memory",
-                                           number(p->gpu_memory_bytes), "sm_utilization",
-                                           number(p->sm_utilization)));
+                                           json_out_number(p->gpu_memory_bytes), "sm_utilization",
+                                           json_out_number(p->sm_utilization)));
     }
     return a;
 }
@@ -135,8 +126,8 @@ static json_t *gpu_json(const struct snapshot *s, size_t gpu)
     const struct gpu_snapshot *g = &s->gpus[gpu];
     json_t *source =
         json_pack("{s:s, s:o, s:o, s:n, s:I, s:I, s:f}", "backend", source_name(g->backend),
-                  "rate_hz", g->rate_hz > 0 ? number(g->rate_hz) : json_null(), "coverage",
-                  number(g->coverage), "age_ms", "samples", (json_int_t)g->samples, "gaps",
+                  "rate_hz", g->rate_hz > 0 ? json_out_number(g->rate_hz) : json_null(), "coverage",
+                  json_out_number(g->coverage), "age_ms", "samples", (json_int_t)g->samples, "gaps",
                   (json_int_t)g->gaps, "longest_gap_s", g->longest_gap_s);
     json_t *o = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o}", "index", (int)g->index,
                           "name", text_or_null(g->name), "uuid", text_or_null(g->uuid), "chip",
@@ -167,9 +158,9 @@ static json_t *notes_json(const struct snapshot *s)
 /* A value without statistics. */
 static json_t *value_json(const struct value *v, enum metric m)
 {
-    json_t *o =
-        json_pack("{s:o, s:s, s:s}", "value", value_has_number(v) ? number(v->v) : json_null(),
-                  "unit", unit_name(metric_info(m)->unit), "state", value_state_name(v->state));
+    json_t *o = json_pack("{s:o, s:s, s:s}", "value",
+                          value_has_number(v) ? json_out_number(v->v) : json_null(), "unit",
+                          unit_name(metric_info(m)->unit), "state", value_state_name(v->state));
     if (o && v->reason[0])
         json_object_set_new(o, "reason", json_string(v->reason));
     return o;
@@ -227,7 +218,7 @@ static json_t *server_json(const struct snapshot *s, size_t server)
                      x->pid > 0 ? json_integer((json_int_t)x->pid) : json_null(), "gpus",
                      server_gpus_json(s, server), "state", value_state_name(x->state), "reason",
                      text_or_null(x->reason), "window_s",
-                     window_s > 0 ? number(window_s) : json_null(), "metrics",
+                     window_s > 0 ? json_out_number(window_s) : json_null(), "metrics",
                      server_metrics_json(x), "derived", derived_json(s, (int)server));
 }
 
@@ -256,21 +247,10 @@ static json_t *snapshot_json(const struct snapshot *s, const char *file)
     return o;
 }
 
-static int write_out(const char *data, size_t size, void *out)
-{
-    buf_add(out, data, size);
-    return 0;
-}
-
 enum status show_json(struct buf *out, const struct snapshot *s, const char *file,
                       struct error *err)
 {
     json_t *o = snapshot_json(s, file);
     /* 15 digits carry every whole percent and byte count without "0.30000000000000004" */
-    int rc = o ? json_dump_callback(o, write_out, out, JSON_COMPACT | JSON_REAL_PRECISION(15)) : -1;
-    json_decref(o);
-    if (rc != 0 || out->failed)
-        return fail(err, ERR_NOMEM, 0, "out of memory");
-    buf_putc(out, '\n');
-    return OK;
+    return json_out_line(out, o, JSON_REAL_PRECISION(15), err);
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "show/show.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "show/json_out.h"
 #include "show/wrap.h"
 
 enum { CELL_SIZE = 64 };
@@ -135,19 +134,11 @@ void show_selftest_text(struct buf *out, const struct show_selftest *t,
 
 /* ---- JSON ---- */
 
-/* jansson steals references here, and NULL from a failed allocation makes the whole pack fail, so
- * that one check at the end is enough. */
-
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *reading_json(const struct proof_reading *r)
 {
     const struct value *v = &r->value;
     return json_pack("{s:o, s:s, s:s, s:s*}", "value",
-                     value_has_number(v) ? number(v->v) : json_null(), "state",
+                     value_has_number(v) ? json_out_number(v->v) : json_null(), "state",
                      value_state_name(v->state), "verdict", proof_verdict_name(r->verdict),
                      "reason", r->reason[0] ? r->reason : NULL);
 }
@@ -158,10 +149,10 @@ static json_t *proof_json(const struct proof *p, bool has_nsys)
     json_t *nsys = has_nsys ? reading_json(&p->by[PROOF_NSYS]) : NULL;
     return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o*, s:s}", "load", p->load,
                      "metric", info->key, "unit", unit_name(info->unit), "relation",
-                     relation_name(p->relation), "expected", number(p->expected), "tolerance",
-                     number(p->tolerance), "how", p->how, "pm", reading_json(&p->by[PROOF_PM]),
-                     "gpm", reading_json(&p->by[PROOF_GPM]), "nsys", nsys, "verdict",
-                     proof_verdict_name(proof_verdict(p)));
+                     relation_name(p->relation), "expected", json_out_number(p->expected),
+                     "tolerance", json_out_number(p->tolerance), "how", p->how, "pm",
+                     reading_json(&p->by[PROOF_PM]), "gpm", reading_json(&p->by[PROOF_GPM]), "nsys",
+                     nsys, "verdict", proof_verdict_name(proof_verdict(p)));
 }
 
 static json_t *list_json(const struct show_selftest *t)
@@ -189,11 +180,5 @@ enum status show_selftest_json(struct buf *out, const struct show_selftest *t, s
                           (int)g->index, "name", g->name, "uuid", g->uuid, "chip", g->chip,
                           "pci_bus", g->pci_bus, "driver", t->driver[0] ? t->driver : NULL,
                           "verdict", t->verdict, "proofs", list_json(t), "loads", reports_json(t));
-    char *text = o ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
-    json_decref(o);
-    if (!text)
-        return fail(err, ERR_NOMEM, 0, "out of memory");
-    buf_printf(out, "%s\n", text);
-    free(text);
-    return OK;
+    return json_out_line(out, o, JSON_REAL_PRECISION(12), err);
 }
