@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/str.h"
 #include "collect/crosscheck.h"
 #include "collect/feed.h"
@@ -14,8 +15,8 @@
 struct identity {
     unsigned index;
     char name[96], uuid[64], chip[32], pci_bus[32];
-    struct crosscheck check;
-    struct snapshot_process *processes; /* owned */
+    struct crosscheck check, check_before; /* before: of the minutes that were closed */
+    struct snapshot_process *processes;    /* owned */
     size_t n_processes;
     bool processes_known;
 };
@@ -28,7 +29,10 @@ struct collector {
     size_t n_feeds;
     struct serverlist servers;
     struct notes notes;
+    bool rolls; /* shows the present, not all that came */
 };
+
+enum { CHECK_S = 120 };
 
 enum status collector_create(struct collector **out, struct error *err)
 {
@@ -213,8 +217,26 @@ void collector_forget(struct collector *c)
     for (size_t i = 0; i < c->n_feeds; i++)
         feed_forget(&c->feeds[i]);
     for (size_t i = 0; i < c->n_gpus; i++)
-        c->gpus[i].check = (struct crosscheck){0};
+        c->gpus[i].check = c->gpus[i].check_before = (struct crosscheck){0};
     serverlist_forget(&c->servers);
+}
+
+/* Over a long time a disagreement that begins would be lost in the mean. */
+static void renew_cross_check(struct identity *g)
+{
+    if (g->check.gpm_seconds < CHECK_S)
+        return;
+    g->check_before = g->check;
+    g->check = (struct crosscheck){0};
+}
+
+void collector_roll(struct collector *c, double window_s)
+{
+    c->rolls = true;
+    for (size_t i = 0; i < c->n_feeds; i++)
+        feed_roll(&c->feeds[i], (int64_t)(window_s * 1e9));
+    for (size_t i = 0; i < c->n_gpus; i++)
+        renew_cross_check(&c->gpus[i]);
 }
 
 /* Whose number is taken when several have one: the finer source. */
@@ -271,24 +293,26 @@ static enum status add_feed(struct gpu_snapshot *g, const struct feed *f, struct
 /* The feed with the hardware counters tells rate, window and coverage of the GPU. */
 static void set_window(struct gpu_snapshot *g, const struct feed *f)
 {
+    const struct feed_window *w = feed_window(f);
     g->backend = f->source;
     g->rate_hz = f->rate_hz;
-    g->samples = f->samples;
-    g->t0_ns = f->t0_ns;
-    g->t1_ns = f->t1_ns;
-    g->gaps = f->gaps;
-    g->longest_gap_s = (double)f->longest_gap_ns * 1e-9;
-    g->coverage = f->t1_ns > f->t0_ns ? (double)f->covered_ns / (double)(f->t1_ns - f->t0_ns) : NAN;
+    g->samples = w->samples;
+    g->t0_ns = w->t0_ns;
+    g->t1_ns = w->t1_ns;
+    g->gaps = w->gaps;
+    g->longest_gap_s = (double)w->longest_gap_ns * 1e-9;
+    g->coverage = w->t1_ns > w->t0_ns ? (double)w->covered_ns / (double)(w->t1_ns - w->t0_ns) : NAN;
 }
 
 /* Neither number is believed when the two sources disagree. */
-static void apply_cross_check(struct gpu_snapshot *g, const struct crosscheck *check)
+static void apply_cross_check(struct gpu_snapshot *g, const struct identity *identity)
 {
     for (int m = 0; m < METRIC_COUNT; m++) {
         struct value *v = &g->metrics[m].value;
         double pm, gpm, seconds;
         if (v->state != VALUE_OK ||
-            !crosscheck_disagrees(check, (enum metric)m, &pm, &gpm, &seconds))
+            (!crosscheck_disagrees(&identity->check, (enum metric)m, &pm, &gpm, &seconds) &&
+             !crosscheck_disagrees(&identity->check_before, (enum metric)m, &pm, &gpm, &seconds)))
             continue;
         value_set_state(v, v->source, VALUE_SUSPECT,
                         "PM sampling reads %.1f %%, GPM %.1f %% over the same %.0f s", 100 * pm,
@@ -333,13 +357,13 @@ static enum status fill_gpu(const struct collector *c, const struct identity *id
         const struct feed *f = &c->feeds[k];
         bool finer = rank(f->source) > rank(g->backend);
         if (f->gpu == g->index &&
-            (g->backend == SOURCE_NONE || (f->samples && (finer || g->samples == 0))))
+            (g->backend == SOURCE_NONE || (feed_window(f)->samples && (finer || g->samples == 0))))
             set_window(g, f);
     }
     for (size_t k = 0; !st && k < c->n_feeds; k++)
         if (c->feeds[k].gpu == g->index)
             st = add_feed(g, &c->feeds[k], err);
-    apply_cross_check(g, &identity->check);
+    apply_cross_check(g, identity);
     return st ? st : copy_processes(g, identity, err);
 }
 
@@ -361,6 +385,7 @@ enum status collector_snapshot(struct collector *c, struct snapshot **out, struc
     copy(s->host, sizeof s->host, c->host);
     s->n_notes = notes_copy(&c->notes, s->notes);
     s->n_gpus = c->n_gpus;
+    s->taken_ns = c->rolls ? clock_unix_ns() : 0;
     for (size_t i = 0; i < c->n_gpus; i++) {
         init_gpu(&s->gpus[i], &c->gpus[i]);
         st = fill_gpu(c, &c->gpus[i], &s->gpus[i], err);

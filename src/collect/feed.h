@@ -1,28 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What one source says of one GPU: its plan, and the statistics of all that arrived. */
+/* What one source says of one GPU: its plan, and the statistics of what arrived. */
 #ifndef SMEFF_COLLECT_FEED_H
 #define SMEFF_COLLECT_FEED_H
 
 #include <stdbool.h>
 
-#include "collect/snapshot.h"
-#include "collect/tally.h"
+#include "collect/series.h"
 
-struct series {
-    int metric;
-    enum unit unit;
-    enum value_state state;
-    char *name, *counter, *reason; /* owned */
-    double resolution;
-    struct tally tally;
-    uint64_t above_one; /* samples of a ratio above 1 */
-    uint64_t idle;      /* samples of a ratio that show no work */
-    uint64_t flags;     /* of UNIT_FLAGS: every bit that was set in some sample */
-    struct counter {    /* of KIND_COUNTER: its first and last readings */
-        double first, last;
-        int64_t first_ns, last_ns, step_ns; /* step: the longest between two readings */
-        bool fell;                          /* it started again: what it had counted is lost */
-    } count;
+/* Time as the samples covered it. */
+struct feed_window {
+    uint64_t samples, gaps;
+    int64_t t0_ns, t1_ns, covered_ns, longest_gap_ns;
+    bool has_time; /* t0 and t1 are known; with no sample, the end of the window before */
 };
 
 struct feed {
@@ -31,8 +20,8 @@ struct feed {
     double rate_hz;
     struct series *series;
     size_t n_series;
-    uint64_t samples, gaps;
-    int64_t t0_ns, t1_ns, covered_ns, longest_gap_ns;
+    struct feed_window grows, closed;
+    bool rolls; /* windows are closed: that is what is shown */
 };
 
 void feed_fini(struct feed *f); /* accepts a zeroed one */
@@ -44,12 +33,16 @@ enum status feed_samples(struct feed *f, const struct event_samples *ev, struct 
 /* Forgets all samples; the plan stays. */
 void feed_forget(struct feed *f);
 
-/* The statistics of one series as a snapshot has them. Of energy that is its increase over the
- * window from t0_ns to t1_ns (UNIX time), of any other counter its last reading. */
+/* From now on only closed windows are shown. Closes the growing one when it is window_ns long and
+ * has samples enough for statistics. */
+void feed_roll(struct feed *f, int64_t window_ns);
+
+/* The window that is shown. */
+const struct feed_window *feed_window(const struct feed *f);
+
+/* The statistics of one series over the window from t0_ns to t1_ns (UNIX time) as a snapshot has
+ * them. */
 void feed_stats(const struct feed *f, const struct series *s, int64_t t0_ns, int64_t t1_ns,
                 struct metric_stats *out);
-
-/* Statistics without a number in them. */
-extern const struct metric_stats no_stats;
 
 #endif

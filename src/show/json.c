@@ -121,14 +121,23 @@ static json_t *processes_json(const struct gpu_snapshot *g)
     return a;
 }
 
+/* Of the present: how old the newest sample is. A clock that was set back gives no age. */
+static json_t *age_json(const struct snapshot *s, const struct gpu_snapshot *g)
+{
+    int64_t age_ns = s->taken_ns - g->t1_ns;
+    if (!s->taken_ns || !g->samples || age_ns < 0)
+        return json_null();
+    return json_out_number((double)(age_ns / 1000000));
+}
+
 static json_t *gpu_json(const struct snapshot *s, size_t gpu)
 {
     const struct gpu_snapshot *g = &s->gpus[gpu];
-    json_t *source =
-        json_pack("{s:s, s:o, s:o, s:n, s:I, s:I, s:f}", "backend", source_name(g->backend),
-                  "rate_hz", g->rate_hz > 0 ? json_out_number(g->rate_hz) : json_null(), "coverage",
-                  json_out_number(g->coverage), "age_ms", "samples", (json_int_t)g->samples, "gaps",
-                  (json_int_t)g->gaps, "longest_gap_s", g->longest_gap_s);
+    json_t *source = json_pack(
+        "{s:s, s:o, s:o, s:o, s:I, s:I, s:f}", "backend", source_name(g->backend), "rate_hz",
+        g->rate_hz > 0 ? json_out_number(g->rate_hz) : json_null(), "coverage",
+        json_out_number(g->coverage), "age_ms", age_json(s, g), "samples", (json_int_t)g->samples,
+        "gaps", (json_int_t)g->gaps, "longest_gap_s", g->longest_gap_s);
     json_t *o = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o}", "index", (int)g->index,
                           "name", text_or_null(g->name), "uuid", text_or_null(g->uuid), "chip",
                           text_or_null(g->chip), "pci_bus", text_or_null(g->pci_bus), "source",

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/series.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+
+/* How seldom sources read what costs much (docs/interface.md). */
+static const double slow_s = 5;
+
+/* A number is too old when nothing came for three times the usual, and longer than this. */
+static const double stale_s = 3;
+
+static void window_init(struct series_window *w)
+{
+    *w = (struct series_window){0};
+    tally_init(&w->tally);
+}
+
+void series_init(struct series *s)
+{
+    *s = (struct series){0};
+    window_init(&s->grows);
+    window_init(&s->closed);
+}
+
+void series_fini(struct series *s)
+{
+    free(s->name);
+    free(s->counter);
+    free(s->reason);
+    tally_fini(&s->grows.tally);
+    tally_fini(&s->closed.tally);
+}
+
+void series_forget(struct series *s)
+{
+    tally_fini(&s->grows.tally);
+    tally_fini(&s->closed.tally);
+    window_init(&s->grows);
+    window_init(&s->closed);
+    s->heard_ns = s->pause_ns = 0;
+}
+
+void series_restart(struct series *s)
+{
+    tally_fini(&s->grows.tally);
+    window_init(&s->grows);
+}
+
+static bool set_text(char **dst, const char *src)
+{
+    char *text = str_clean_copy(src);
+    if (!text)
+        return false;
+    free(*dst);
+    *dst = text;
+    return true;
+}
+
+bool series_set(struct series *s, const struct plan_series *p)
+{
+    s->metric = p->metric;
+    s->unit = p->unit;
+    s->state = p->state;
+    s->resolution = p->resolution;
+    return set_text(&s->name, p->name) && set_text(&s->counter, p->counter) &&
+           set_text(&s->reason, p->reason);
+}
+
+/* ---- samples ---- */
+
+static bool is_counter(const struct series *s)
+{
+    return s->metric != METRIC_NONE && metric_info((enum metric)s->metric)->kind == KIND_COUNTER;
+}
+
+static struct series_count first_count(double value, int64_t t_ns)
+{
+    return (struct series_count){
+        .known = true, .first = value, .first_ns = t_ns, .last = value, .last_ns = t_ns};
+}
+
+/* Whole joules since the driver started, say: what counts is how much it grew, and when. */
+static void take_count(struct series_count *c, int64_t t1_ns, double value)
+{
+    if (!c->known)
+        *c = first_count(value, t1_ns);
+    c->step_ns = t1_ns - c->last_ns > c->step_ns ? t1_ns - c->last_ns : c->step_ns;
+    c->fell |= value < c->last;
+    c->last = value;
+    c->last_ns = t1_ns;
+}
+
+static void take_value(struct series *s, double value)
+{
+    struct series_window *w = &s->grows;
+    double idle = s->resolution > SNAPSHOT_IDLE_SHARE ? s->resolution : SNAPSHOT_IDLE_SHARE;
+    tally_add(&w->tally, value);
+    w->above_one += s->unit == UNIT_RATIO && value > 1;
+    if (s->unit == UNIT_FLAGS && value > 0 && value < 9007199254740992.0)
+        w->flags |= (uint64_t)value;
+    /* a little slack: 0.01 + 0.01 + 0.01 is not the double 0.03 */
+    w->idle += s->unit == UNIT_RATIO && value <= idle + 1e-9;
+}
+
+/* The usual pause between two arrivals: at once the longer one, and slowly back. */
+static void hear(struct series *s)
+{
+    int64_t now_ns = clock_monotonic_ns(), pause_ns = s->heard_ns ? now_ns - s->heard_ns : 0;
+    int64_t usual_ns = s->pause_ns - s->pause_ns / 16;
+    s->pause_ns = pause_ns > usual_ns ? pause_ns : usual_ns;
+    s->heard_ns = now_ns;
+}
+
+void series_take(struct series *s, const int64_t *t1_ns, const double *values, size_t n)
+{
+    uint64_t before = s->grows.tally.count;
+    bool counts = is_counter(s);
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(values[i]))
+            continue;
+        if (counts)
+            take_count(&s->grows.count, t1_ns[i], values[i]);
+        take_value(s, values[i]);
+        s->grows.t1_ns = t1_ns[i];
+    }
+    if (s->grows.tally.count > before)
+        hear(s);
+}
+
+/* A counter's next window begins with the last reading of this one, so that nothing is lost between
+ * them; and it is not closed before it has grown by a reading. */
+static struct series_count continue_count(const struct series_count *c)
+{
+    return c->fell ? (struct series_count){0} : first_count(c->last, c->last_ns);
+}
+
+void series_close(struct series *s)
+{
+    struct series_window *w = &s->grows;
+    bool is_first = s->closed.tally.count == 0;
+    if (w->tally.count == 0 ||
+        (is_counter(s) && !is_first && w->count.last_ns == w->count.first_ns))
+        return;
+    tally_fini(&s->closed.tally);
+    s->closed = *w;
+    window_init(w);
+    if (is_counter(s))
+        w->count = continue_count(&s->closed.count);
+}
+
+/* ---- statistics ---- */
+
+const struct metric_stats no_stats = {
+    .min = NAN, .p05 = NAN, .p50 = NAN, .p95 = NAN, .max = NAN, .idle_share = NAN};
+
+/* The readings lie up to a period inside the window at both ends; what is missing there is taken to
+ * be like what was read, as PromQL's increase() does: up to two periods at an end, and at most as
+ * much as was read. https://prometheus.io/docs/prometheus/latest/querying/functions/#increase
+ * In a closed window readings may be more seldom than windows: they reach over its beginning. */
+static void increase_stats(const struct series_count *c, const struct series_context *x,
+                           struct metric_stats *out)
+{
+    double read_s = (double)(c->last_ns - c->first_ns) * 1e-9;
+    double window_s = (double)(x->t1_ns - x->t0_ns) * 1e-9;
+    double before_s = (double)(c->first_ns - x->t0_ns) * 1e-9; /* less than 0: outside */
+    double after_s = (double)(x->t1_ns - c->last_ns) * 1e-9;
+    double step_s = fmin((double)c->step_ns * 1e-9, slow_s); /* more is a hole in the readings */
+    double slack_s = 2 * fmax(step_s, 1 / (x->rate_hz > 0 ? x->rate_hz : 1));
+    if (c->fell)
+        value_set_state(&out->value, x->source, VALUE_FAILED,
+                        "the counter started again during the measurement");
+    else if (fabs(before_s) > slack_s || fabs(after_s) > slack_s)
+        value_set_state(&out->value, x->source, VALUE_FAILED,
+                        "its readings are not of the time of the other counters");
+    else if (read_s <= 0 || read_s < window_s / 2)
+        value_set_state(&out->value, x->source, VALUE_WARMING,
+                        "its readings cover %.1f of %.1f s: measure longer", read_s, window_s);
+    else
+        value_set(&out->value, x->source, x->t1_ns, (c->last - c->first) * window_s / read_s);
+}
+
+/* What cannot be averaged. */
+static void sum_up(const struct series *s, const struct series_window *w,
+                   const struct series_context *x, struct metric_stats *out)
+{
+    if (s->unit == UNIT_FLAGS) /* a mean of bit masks would be nonsense: what was set at all */
+        value_set(&out->value, x->source, w->t1_ns, (double)w->flags);
+    else if (s->unit == UNIT_JOULES)
+        increase_stats(&w->count, x, out);
+    else
+        value_set(&out->value, x->source, w->t1_ns, w->count.last);
+}
+
+static void average(const struct series *s, const struct series_window *w,
+                    const struct series_context *x, struct metric_stats *out)
+{
+    const struct tally *t = &w->tally;
+    value_set(&out->value, x->source, w->t1_ns, tally_mean(t));
+    out->min = t->min;
+    out->p05 = tally_quantile(t, 0.05);
+    out->p50 = tally_quantile(t, 0.50);
+    out->p95 = tally_quantile(t, 0.95);
+    out->max = t->max;
+    if (!isfinite(out->value.v) || isinf(out->p05) || isinf(out->p50) || isinf(out->p95)) {
+        out->min = out->p05 = out->p50 = out->p95 = out->max = NAN;
+        value_set_state(&out->value, x->source, VALUE_FAILED, "values too large to be added up");
+    } else if (s->unit == UNIT_RATIO) {
+        out->idle_share = (double)w->idle / (double)t->count;
+    }
+}
+
+/* Numbers that are not to be believed, or no longer. */
+static void doubt(const struct series *s, const struct series_window *w,
+                  const struct series_context *x, struct value *v)
+{
+    double old_s = x->now_ns ? (double)(x->now_ns - s->heard_ns) * 1e-9 : 0;
+    if (!value_has_number(v))
+        return;
+    /* A share above 1 cannot be true, whatever the source thinks of it. */
+    if (w->above_one)
+        value_set_state(v, x->source, VALUE_SUSPECT, "%llu of %llu samples above 100 %%%s%s",
+                        (unsigned long long)w->above_one, (unsigned long long)w->tally.count,
+                        s->reason[0] ? "; " : "", s->reason);
+    else if (s->state == VALUE_SUSPECT)
+        value_set_state(v, x->source, VALUE_SUSPECT, "%s", s->reason);
+    else if (old_s > stale_s && old_s > 3e-9 * (double)s->pause_ns)
+        value_set_state(v, x->source, VALUE_STALE, "nothing new for %.0f s", old_s);
+}
+
+void series_stats(const struct series *s, const struct series_context *x, struct metric_stats *out)
+{
+    const struct series_window *w = x->closed ? &s->closed : &s->grows;
+    *out = no_stats;
+    str_clean(out->counter, sizeof out->counter, s->counter, strlen(s->counter));
+    out->samples = w->tally.count;
+    out->resolution = s->resolution;
+    if (s->state != VALUE_OK && s->state != VALUE_SUSPECT)
+        value_set_state(&out->value, x->source, s->state, "%s", s->reason);
+    else if (w->tally.count == 0 && x->now_ns)
+        value_set_state(&out->value, x->source, VALUE_WARMING, "no sample yet");
+    else if (w->tally.count == 0)
+        value_set_state(&out->value, x->source, VALUE_FAILED, "no usable sample%s%s",
+                        s->reason[0] ? ": " : "", s->reason);
+    else if (is_counter(s) || s->unit == UNIT_FLAGS)
+        sum_up(s, w, x, out);
+    else
+        average(s, w, x, out);
+    doubt(s, w, x, &out->value);
+}
