@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/live.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 
 #include "cmd/doubts.h"
 #include "cmd/start.h"
+#include "source/pm/pm.h"
 
 enum { GPUS_MAX = SOURCE_GPUS_MAX };
 
@@ -26,6 +28,7 @@ struct live {
     size_t pm[GPUS_MAX]; /* number of the sampler of each GPU; valid where pm_started */
     bool pm_started[GPUS_MAX], pm_wanted[GPUS_MAX], unwanted[GPUS_MAX];
     struct doubts *doubts[GPUS_MAX]; /* owned; NULL = not looked for yet */
+    bool held;                       /* the counters are another program's for now */
     bool any_wanted;                 /* some GPU that was seen is one of those asked for */
 };
 
@@ -68,7 +71,7 @@ static enum status start_wanted_pm(struct live *l, struct error *err)
     enum status st = OK;
     for (unsigned i = 0; !st && i < GPUS_MAX; i++) {
         char gpu[16];
-        if (!l->pm_wanted[i] || l->pm_started[i])
+        if (!l->pm_wanted[i] || l->pm_started[i] || l->held)
             continue;
         snprintf(gpu, sizeof gpu, "%u", i);
         st = add_sampler(l, "pm", gpu, l->request->rate_hz, &l->pm[i], err);
@@ -252,6 +255,47 @@ enum status live_poll(struct live *l, int timeout_ms, struct error *err)
     if (!st)
         st = start_wanted_pm(l, err);
     return st ? st : adapt_gpm(l, err);
+}
+
+void live_waits(const struct live *l, struct waits *w)
+{
+    samplers_waits(l->samplers, w);
+}
+
+/* ---- lending the counters ---- */
+
+static enum status tell_held(struct live *l, unsigned gpu, const char *why, struct error *err)
+{
+    struct event_sink own = {take, l};
+    struct error held = ERROR_INIT;
+    fail(&held, ERR_BUSY, 0, "%s", why);
+    return source_describe_failure(&pm_ops, gpu, &held, &own, err);
+}
+
+enum status live_hold(struct live *l, const char *why, struct error *err)
+{
+    enum status st = OK;
+    l->held = true;
+    for (size_t i = 0; i < GPUS_MAX; i++) /* all at once, then wait for each */
+        if (l->pm_started[i] && samplers_pid(l->samplers, l->pm[i]))
+            kill(samplers_pid(l->samplers, l->pm[i]), SIGTERM);
+    for (unsigned i = 0; i < GPUS_MAX; i++)
+        if (l->pm_started[i])
+            samplers_hold(l->samplers, l->pm[i], why);
+    for (unsigned i = 0; !st && i < GPUS_MAX; i++)
+        if (l->pm_started[i])
+            st = tell_held(l, i, why, err);
+    return st;
+}
+
+enum status live_release(struct live *l, struct error *err)
+{
+    enum status st = OK;
+    l->held = false;
+    for (size_t i = 0; !st && i < GPUS_MAX; i++)
+        if (l->pm_started[i])
+            st = samplers_release(l->samplers, l->pm[i], err);
+    return st;
 }
 
 /* Delivers, or has ended or said why not. */

@@ -16,6 +16,15 @@ enum status live_open(struct live **out, const struct request *r, const struct e
 /* Waits up to timeout_ms and handles what comes. */
 enum status live_poll(struct live *l, int timeout_ms, struct error *err);
 
+/* For loops that wait for other things, too: what live_poll would wait for. */
+void live_waits(const struct live *l, struct waits *w);
+
+/* Lets go of the performance counters, so that another program can have them, until they are taken
+ * back; what the driver and GPM tell goes on. why says in a line who has them. They are free when
+ * this returns. */
+enum status live_hold(struct live *l, const char *why, struct error *err);
+enum status live_release(struct live *l, struct error *err);
+
 /* Do hardware counters come, or is it clear that none will? False while that is open. */
 bool live_settled(const struct live *l);
 

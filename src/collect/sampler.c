@@ -2,7 +2,6 @@
 #include "collect/sampler.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +43,7 @@ struct sampler {
     int64_t delivers_ns;                      /* first samples since the last start; 0 = none yet */
     int backoff_ms;
     bool described, delivered, quiet, over; /* over: ended for good */
+    bool held;                              /* ended, and not to be started */
     enum status end_status;                 /* of the end event; ERR_IO without one */
     bool end_seen;
     char end_reason[400];
@@ -299,12 +299,12 @@ static void check_silence(struct sampler *p, int64_t now_ns)
     proc_signal(&p->proc, SIGKILL);
 }
 
-static enum status attend(struct sampler *p, bool readable, struct error *err)
+static enum status attend(struct sampler *p, struct error *err)
 {
     int wait_status;
     bool closed = false;
     int64_t now_ns = clock_monotonic_ns();
-    if (p->over)
+    if (p->over || p->held)
         return OK;
     if (p->proc.pid == 0) {
         if (now_ns < p->restart_ns)
@@ -315,7 +315,7 @@ static enum status attend(struct sampler *p, bool readable, struct error *err)
         return OK;
     }
     bool gone = proc_ended(&p->proc, &wait_status); /* asked first: all it wrote is in the pipe */
-    enum status st = readable || gone ? read_sampler(p, &closed, err) : OK;
+    enum status st = read_sampler(p, &closed, err); /* nothing there costs one call */
     if (st)
         return st;
     if (gone)
@@ -326,35 +326,32 @@ static enum status attend(struct sampler *p, bool readable, struct error *err)
     return OK;
 }
 
-/* The next moment at which something must be done without an event. */
-static int wait_ms(const struct samplers *s, int timeout_ms)
+/* A process can die while another holds its pipe open: that is looked for, too. */
+void samplers_waits(const struct samplers *s, struct waits *w)
 {
-    int64_t now_ns = clock_monotonic_ns(), best = timeout_ms;
+    int64_t now_ns = clock_monotonic_ns();
+    waits_within(w, LOOK_MS);
     for (size_t i = 0; i < s->n; i++) {
         const struct sampler *p = s->list[i];
-        if (p->over)
+        if (p->over || p->held)
             continue;
         int64_t at = p->proc.pid
                          ? p->heard_ns + (p->described ? SILENCE_MS : START_MS) * INT64_C(1000000)
                          : p->restart_ns;
-        int64_t ms = (at - now_ns) / 1000000 + 1;
-        if (ms < best)
-            best = ms < 0 ? 0 : ms;
+        waits_within(w, (at - now_ns) / 1000000 + 1);
+        waits_add(w, p->proc.out, POLLIN);
     }
-    return (int)best;
 }
 
 enum status samplers_poll(struct samplers *s, int timeout_ms, struct error *err)
 {
-    struct pollfd fds[SAMPLERS_MAX];
-    for (size_t i = 0; i < s->n; i++)
-        fds[i] = (struct pollfd){s->list[i]->proc.out, POLLIN, 0}; /* -1 is ignored */
-    int limit_ms = wait_ms(s, timeout_ms);
-    /* a process can die while another holds its pipe open: look for that, too */
-    int ready = poll(fds, s->n, limit_ms < LOOK_MS ? limit_ms : LOOK_MS);
+    struct waits w;
+    waits_init(&w, timeout_ms);
+    samplers_waits(s, &w);
+    waits_poll(&w);
     enum status st = OK;
     for (size_t i = 0; !st && i < s->n; i++)
-        st = attend(s->list[i], ready > 0 && fds[i].revents, err);
+        st = attend(s->list[i], err);
     return st;
 }
 
@@ -404,6 +401,25 @@ enum status samplers_change(struct samplers *s, size_t i, const char *const *arg
     }
     if (!copy_argv(p, argv))
         return fail(err, ERR_NOMEM, 0, "out of memory");
+    return start(p, err);
+}
+
+void samplers_hold(struct samplers *s, size_t i, const char *reason)
+{
+    struct sampler *p = s->list[i];
+    proc_stop(&p->proc, GRACE_MS);
+    p->held = true;
+    p->end_status = ERR_BUSY;
+    snprintf(p->end_reason, sizeof p->end_reason, "%s", reason);
+}
+
+enum status samplers_release(struct samplers *s, size_t i, struct error *err)
+{
+    struct sampler *p = s->list[i];
+    if (!p->held)
+        return OK;
+    p->held = false;
+    p->backoff_ms = BACKOFF_FIRST_MS;
     return start(p, err);
 }
 

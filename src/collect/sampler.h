@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/waits.h"
 #include "event/event.h"
 
 struct samplers;
@@ -23,6 +24,9 @@ enum status samplers_add(struct samplers *s, const char *name, const char *const
 
 /* Waits up to timeout_ms for events and handles what happens. Fails only when the sink does. */
 enum status samplers_poll(struct samplers *s, int timeout_ms, struct error *err);
+
+/* For loops that wait for other things, too: what samplers_poll would wait for. */
+void samplers_waits(const struct samplers *s, struct waits *w);
 
 /* How many were added. */
 size_t samplers_count(const struct samplers *s);
@@ -42,6 +46,11 @@ double samplers_delivering_s(const struct samplers *s, size_t i);
 /* Ends sampler i and starts it anew with other arguments, whatever it is doing. */
 enum status samplers_change(struct samplers *s, size_t i, const char *const *argv,
                             struct error *err);
+
+/* Ends sampler i and does not start it again until it is released; meanwhile samplers_end says
+ * busy, with this reason. Its process is gone when this returns, and with it what it held. */
+void samplers_hold(struct samplers *s, size_t i, const char *reason);
+enum status samplers_release(struct samplers *s, size_t i, struct error *err);
 
 /* The process ids of the running ones, 0 for the others. */
 int samplers_pid(const struct samplers *s, size_t i);
