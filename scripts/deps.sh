@@ -20,6 +20,7 @@ pkg-config      cmd:pkg-config
 libjansson-dev  lib:jansson
 libsqlite3-dev  lib:sqlite3
 libcurl4-openssl-dev lib:libcurl
+zlib1g-dev      lib:zlib
 END
     [[ $1 == test ]] || return 0
     # Debian 12 and 13: libclang-rt-dev depends on the package of the default clang
@@ -44,6 +45,7 @@ pkgconf-pkg-config     cmd:pkg-config
 jansson-devel          lib:jansson
 sqlite-devel           lib:sqlite3
 libcurl-devel          lib:libcurl
+zlib-devel             lib:zlib
 findutils              cmd:find
 END
     [[ $1 == test ]] || return 0

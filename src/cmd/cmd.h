@@ -4,6 +4,7 @@
 #define SMEFF_CMD_CMD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -38,6 +39,13 @@ enum exit_code {
     X(QUICK, quick, "quick", false, "SMEFF_QUICK", "fewer loads, for less time")                   \
     X(OUT, out, "out", true, "SMEFF_OUT", "DIR: also keep the evidence there")                     \
     X(SERVER, server, "server", true, "SMEFF_SERVER", "URL of an inference server; repeatable")    \
+    X(REPLAY, replay, "replay", true, "SMEFF_REPLAY", "FILE of smeff record, instead of a card")   \
+    X(SPEED, speed, "speed", true, "SMEFF_SPEED", "N times as fast (with --replay)")               \
+    X(LOOP, loop, "loop", false, "SMEFF_LOOP", "again and again (with --replay)")                  \
+    X(FOR, for_s, "for", true, "SMEFF_FOR", "SECONDS, then end")                                   \
+    X(OWN, own, "own", false, "SMEFF_OWN", "sample here even if a daemon runs")                    \
+    X(RUN_DIR, run_dir, "run-dir", true, "SMEFF_RUN_DIR", "DIR of the daemon's files")             \
+    X(GROUP, group, "group", true, "SMEFF_GROUP", "NAME whose members may read, too")              \
     X(TOKEN_FILE, token_file, "token-file", true, "SMEFF_TOKEN_FILE", "FILE with the servers' key")
 
 struct options {
@@ -53,13 +61,13 @@ enum option_bit {
         OPTION_INDEX_COUNT
 };
 
-#define OPTION(bit) (1u << OPTION_INDEX_##bit)
+#define OPTION(bit) (UINT64_C(1) << OPTION_INDEX_##bit)
 
 struct command {
     const char *name, *arguments;
     const char *summary;           /* NULL: not listed by --help */
     const char *details, *example; /* for --help: paragraphs and one example */
-    unsigned options;              /* OPTION() bits that it takes */
+    uint64_t options;              /* OPTION() bits that it takes */
     int (*run)(const struct options *o, int argc,
                char **argv); /* argv: what is left; an exit code */
 };

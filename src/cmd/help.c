@@ -31,7 +31,7 @@ void help_command(struct buf *out, const struct command *c)
     if (c->options)
         buf_puts(out, "\noptions:\n");
     for (unsigned i = 0; i < OPTION_INDEX_COUNT; i++)
-        if (c->options & 1u << i)
+        if (c->options & UINT64_C(1) << i)
             buf_printf(out, "  --%-10s %s [%s]\n", table[i].name, table[i].help, table[i].env);
     buf_printf(out, "\nexample:\n  %s\n", c->example);
 }

@@ -22,7 +22,7 @@ struct live {
     const struct event_sink *sink;
     struct samplers *samplers;
     char gpus[512];   /* the list for --gpu of samplers that serve several; "" = all */
-    size_t nvml, gpm; /* numbers of these samplers */
+    size_t nvml, gpm; /* numbers of these samplers; nvml: or of the recording's */
     bool has_gpm;
     double gpm_hz;       /* 0 = the source's own */
     size_t pm[GPUS_MAX]; /* number of the sampler of each GPU; valid where pm_started */
@@ -37,8 +37,18 @@ struct live {
 /* The command line of a sampler. rate_hz 0 = the source's own. */
 struct sampler_argv {
     struct child_argv child;
-    char rate[32];
+    char rate[32], speed[32];
 };
+
+/* A recording plays all of its sources: it takes the driver's place. */
+static void add_replay(struct sampler_argv *a, const struct request *r)
+{
+    child_argv_option(&a->child, "--replay", r->replay);
+    snprintf(a->speed, sizeof a->speed, "%.9g", r->speed);
+    child_argv_option(&a->child, "--speed", r->speed > 0 ? a->speed : NULL);
+    if (r->loop)
+        child_argv_word(&a->child, "--loop");
+}
 
 static void make_argv(struct sampler_argv *a, const struct request *r, const char *source,
                       const char *gpus, double rate_hz)
@@ -47,6 +57,8 @@ static void make_argv(struct sampler_argv *a, const struct request *r, const cha
     child_argv_option(&a->child, "--gpu", *gpus ? gpus : NULL);
     snprintf(a->rate, sizeof a->rate, "%.9g", rate_hz);
     child_argv_option(&a->child, "--rate", rate_hz > 0 ? a->rate : NULL);
+    if (strcmp(source, "replay") == 0)
+        add_replay(a, r);
     if (strcmp(source, "pm") != 0)
         return;
     child_argv_option(&a->child, "--set", r->set == SET_WIDE ? "wide" : "core");
@@ -82,7 +94,7 @@ static enum status start_wanted_pm(struct live *l, struct error *err)
 
 static bool uses_pm(const struct request *r)
 {
-    return r->backend == BACKEND_AUTO || r->backend == BACKEND_PM;
+    return !r->replay && (r->backend == BACKEND_AUTO || r->backend == BACKEND_PM);
 }
 
 /* ---- how often GPM is read ---- */
@@ -152,7 +164,8 @@ static bool is_unwanted(const struct live *l, const struct event *ev)
 
 static void look_for_doubts(struct live *l, const struct event_gpu *ev)
 {
-    if (l->request->no_doubts || ev->gpu >= GPUS_MAX || l->doubts[ev->gpu] || !ev->uuid[0])
+    if (l->request->no_doubts || l->request->replay || ev->gpu >= GPUS_MAX || l->doubts[ev->gpu] ||
+        !ev->uuid[0])
         return;
     l->doubts[ev->gpu] = calloc(1, sizeof *l->doubts[0]);
     if (l->doubts[ev->gpu])
@@ -198,6 +211,8 @@ static enum status start_first(struct live *l, struct error *err)
 {
     const char *gpus = l->gpus;
     request_gpu_list(l->request, l->gpus, sizeof l->gpus);
+    if (l->request->replay)
+        return add_sampler(l, "replay", gpus, 0, &l->nvml, err);
     /* the indices are known beforehand: PM sampling need not wait for the driver's list */
     for (size_t i = 0; *gpus && i < l->request->n_gpus; i++)
         l->pm_wanted[l->request->gpus[i]] = uses_pm(l->request);
@@ -325,6 +340,10 @@ enum status live_counters(const struct live *l, const char **reason)
 {
     enum status st = ERR_UNSUPPORTED;
     *reason = "this backend has none";
+    if (l->request->replay)
+        return samplers_delivered(l->samplers, l->nvml)
+                   ? OK
+                   : samplers_end(l->samplers, l->nvml, reason);
     if (l->has_gpm && samplers_delivered(l->samplers, l->gpm))
         return OK;
     if (l->has_gpm)

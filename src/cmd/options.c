@@ -39,7 +39,8 @@ static void from_environment(const struct command *c, struct options *o)
 {
     for (int i = 0; i < OPTION_INDEX_COUNT; i++) {
         const char *value = getenv(table[i].env);
-        if (value && (c->options & 1u << i) && (table[i].has_value ? *value : !is_off(value)))
+        if (value && (c->options & UINT64_C(1) << i) &&
+            (table[i].has_value ? *value : !is_off(value)))
             *field_of(o, i) = value;
     }
     /* https://no-color.org: set and not empty */
@@ -80,7 +81,7 @@ enum status options_parse(const struct command *c, int argc, char **argv, struct
     struct option long_options[OPTION_INDEX_COUNT + 2];
     int n = 0;
     for (int i = 0; i < OPTION_INDEX_COUNT; i++)
-        if (c->options & 1u << i)
+        if (c->options & UINT64_C(1) << i)
             long_options[n++] = (struct option){
                 table[i].name, table[i].has_value ? required_argument : no_argument, NULL, i};
     long_options[n++] = (struct option){"help", no_argument, NULL, HELP};

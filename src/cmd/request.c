@@ -71,11 +71,26 @@ static enum status parse_gpus(struct request *r, const char *list, struct error 
     return OK;
 }
 
+static enum status parse_replay(const struct options *o, struct request *r, struct error *err)
+{
+    r->replay = o->replay;
+    r->loop = o->loop != NULL;
+    if (!o->replay && (o->loop || o->speed))
+        return fail(err, ERR_USAGE, 0, "--speed and --loop belong to --replay");
+    if (o->speed && (!num_parse(o->speed, &r->speed) || r->speed < 0.01 || r->speed > 1000))
+        return fail(err, ERR_USAGE, 0, "--speed is 0.01 to 1000, not \"%s\"", o->speed);
+    if (o->replay && (o->backend || o->rate || o->set || o->metric || o->cupti))
+        return fail(err, ERR_USAGE, 0,
+                    "a recording (--replay) is as it was recorded: without --backend, --rate, "
+                    "--set, --metric and --cupti");
+    return OK;
+}
+
 enum status request_parse(const struct options *o, struct request *out, struct error *err)
 {
     *out = (struct request){.cupti_dir = o->cupti};
-    enum status st = OK;
-    if (o->backend)
+    enum status st = parse_replay(o, out, err);
+    if (!st && o->backend)
         st = parse_backend(o->backend, &out->backend, err);
     if (!st && o->rate)
         st = parse_rate(o->rate, &out->rate_hz, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What to sample: the common options --gpu, --backend, --rate, --set, --metric, --cupti. */
+/* What to sample: the common options --gpu, --backend, --rate, --set, --metric, --cupti,
+ * --replay. */
 #ifndef SMEFF_CMD_REQUEST_H
 #define SMEFF_CMD_REQUEST_H
 
@@ -20,6 +21,9 @@ struct request {
     unsigned gpus[SOURCE_GPUS_MAX];
     size_t n_gpus; /* neither index nor UUID = all */
     char gpu_text[1024];
+    const char *replay; /* a recording instead of a card; NULL = a card */
+    double speed;       /* of it; 0 = as it was */
+    bool loop;
     /* not from options: */
     double gpm_hz;  /* how often to read GPM, whatever else there is; 0 = as live.c thinks best */
     bool no_doubts; /* do not mark what a self-test found wrong */

@@ -14,8 +14,9 @@
 #include "source/gpm/gpm.h"
 #include "source/nvml/nvml.h"
 #include "source/pm/pm.h"
+#include "source/replay/replay.h"
 
-static const struct source_ops *const sources[] = {&pm_ops, &gpm_ops, &nvml_ops};
+static const struct source_ops *const sources[] = {&pm_ops, &gpm_ops, &nvml_ops, &replay_ops};
 
 static struct source_stop stop;
 
@@ -114,7 +115,10 @@ static int sampler(const struct options *o, int argc, char **argv)
                                      .set = request.set,
                                      .extra = request.extra,
                                      .n_extra = request.n_extra,
-                                     .cupti_dir = request.cupti_dir};
+                                     .cupti_dir = request.cupti_dir,
+                                     .file = request.replay,
+                                     .speed = request.speed,
+                                     .loop = request.loop};
     struct event_sink sink = {push, &out};
     run_source(ops, &r, &sink);
     event_encoder_destroy(out.encoder);
@@ -129,6 +133,7 @@ const struct command command_sampler = {
     .details = "One source's events as JSON lines on standard output: what smeff starts to read\n"
                "counters, so that vendor libraries stay out of its own process.",
     .example = "smeff sampler pm --gpu 0 --rate 50",
-    .options = OPTION(GPU) | OPTION(RATE) | OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI),
+    .options = OPTION(GPU) | OPTION(RATE) | OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) |
+               OPTION(REPLAY) | OPTION(SPEED) | OPTION(LOOP),
     .run = sampler,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/sampler.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/proc.h"
-#include "event/wire.h"
+#include "event/pipe.h"
 
 /* START: loading vendor libraries and taking hold of a GPU took up to 2 s; a cold driver without
  * persistence mode takes several. SILENCE: a source says something each second. BACKOFF: the pause
@@ -27,7 +25,6 @@ enum {
     BUSY_MS = 5000,
     GRACE_MS = 1500,
     LOOK_MS = 500,
-    LINE_MAX = 64 << 20,
     ARGS_MAX = 32,
     SAMPLERS_MAX = 200,
 };
@@ -37,8 +34,7 @@ struct sampler {
     char name[64];
     char *argv[ARGS_MAX + 1]; /* owned strings */
     struct proc proc;
-    struct event_decoder *decoder;
-    struct buf text;                          /* what was read and is not yet a line */
+    struct event_pipe pipe;
     int64_t started_ns, heard_ns, restart_ns; /* monotonic */
     int64_t delivers_ns;                      /* first samples since the last start; 0 = none yet */
     int backoff_ms;
@@ -79,8 +75,7 @@ static void sampler_destroy(struct sampler *p)
     if (!p)
         return;
     proc_stop(&p->proc, GRACE_MS);
-    event_decoder_destroy(p->decoder);
-    buf_fini(&p->text);
+    event_pipe_fini(&p->pipe);
     for (size_t i = 0; p->argv[i]; i++)
         free(p->argv[i]);
     free(p);
@@ -103,14 +98,12 @@ void samplers_destroy(struct samplers *s)
 
 static enum status start(struct sampler *p, struct error *err)
 {
-    event_decoder_destroy(p->decoder);
-    p->decoder = NULL;
-    buf_clear(&p->text);
+    event_pipe_fini(&p->pipe);
     p->end_seen = p->described = p->over = false;
     p->delivers_ns = 0;
     p->end_status = ERR_IO;
     p->end_reason[0] = '\0';
-    enum status st = event_decoder_create(&p->decoder, err);
+    enum status st = event_pipe_init(&p->pipe, err);
     if (!st)
         st = proc_start(&p->proc, p->all->path, (const char *const *)p->argv, p->all->keep_stderr,
                         err);
@@ -169,12 +162,16 @@ static enum status take_event(void *self, const struct event *ev, struct error *
     return ev->kind == EVENT_BEAT ? OK : event_push(&p->all->sink, ev, err);
 }
 
-/* A line that is no event is the sampler's fault: it is killed, and the reason says so. */
-static enum status take_line(struct sampler *p, const char *line, size_t len, struct error *err)
+/* *closed: the other end is closed, so the sampler is ending. A line that is no event is the
+ * sampler's fault: it is killed, and the reason says so. */
+static enum status read_sampler(struct sampler *p, bool *closed, struct error *err)
 {
-    struct event_sink sink = {take_event, p};
+    const struct event_sink sink = {take_event, p};
     struct error why = ERROR_INIT;
-    enum status st = event_decode(p->decoder, line, len, &sink, &why);
+    bool heard = false;
+    enum status st = event_pipe_read(&p->pipe, p->proc.out, &sink, &heard, closed, &why);
+    if (heard)
+        p->heard_ns = clock_monotonic_ns();
     if (st == ERR_BAD_INPUT) {
         snprintf(p->end_reason, sizeof p->end_reason, "it sent a line that is no event: %.300s",
                  why.text);
@@ -186,53 +183,14 @@ static enum status take_line(struct sampler *p, const char *line, size_t len, st
     return st;
 }
 
-static enum status take_lines(struct sampler *p, struct error *err)
-{
-    const char *begin = buf_str(&p->text), *end = begin + p->text.len;
-    enum status st = OK;
-    for (const char *lf; !st && (lf = memchr(begin, '\n', (size_t)(end - begin))); begin = lf + 1)
-        st = take_line(p, begin, (size_t)(lf - begin), err);
-    size_t rest = (size_t)(end - begin);
-    if (rest)
-        memmove(p->text.data, begin, rest);
-    p->text.len = rest;
-    if (rest > LINE_MAX) {
-        snprintf(p->end_reason, sizeof p->end_reason, "it sent a line without an end");
-        proc_signal(&p->proc, SIGKILL);
-        p->text.len = 0;
-    }
-    return st;
-}
-
-/* *closed: the other end is closed, so the sampler is ending. */
-static enum status read_sampler(struct sampler *p, bool *closed, struct error *err)
-{
-    static char chunk[65536];
-    *closed = false;
-    for (;;) {
-        ssize_t n = read(p->proc.out, chunk, sizeof chunk);
-        if (n > 0) {
-            p->heard_ns = clock_monotonic_ns();
-            buf_add(&p->text, chunk, (size_t)n);
-            if (p->text.failed)
-                return fail(err, ERR_NOMEM, 0, "out of memory");
-            enum status st = take_lines(p, err);
-            if (st || (size_t)n < sizeof chunk)
-                return st;
-            continue;
-        }
-        *closed = n == 0 || (errno != EAGAIN && errno != EINTR);
-        return OK;
-    }
-}
-
 /* ---- ending ---- */
 
 /* Statuses that will not change by asking again. */
 static bool is_final(enum status status)
 {
     return status == OK || status == ERR_NO_GPU || status == ERR_PERMISSION ||
-           status == ERR_UNSUPPORTED || status == ERR_NOT_FOUND || status == ERR_USAGE;
+           status == ERR_UNSUPPORTED || status == ERR_NOT_FOUND || status == ERR_USAGE ||
+           status == ERR_BAD_INPUT;
 }
 
 static void plan_restart(struct sampler *p, int64_t now_ns)

@@ -3,9 +3,6 @@
 
 #include "base/clock.h"
 
-/* "at least once a second", with room for a late wake-up on a busy machine */
-#define BEAT_NS INT64_C(500000000)
-
 enum status nvml_tell_gpu(const struct nvml_card *card, const struct event_sink *sink,
                           struct error *err)
 {
@@ -32,25 +29,6 @@ enum status nvml_tell_versions(const struct nvml_cards *c, const struct event_si
                            c->api.lib.path);
 }
 
-enum status nvml_tell_beat(const struct event_sink *sink, struct error *err)
-{
-    return event_push(sink, &(struct event){.kind = EVENT_BEAT}, err);
-}
-
-enum status nvml_tell_wait(int64_t monotonic_ns, const struct event_sink *sink,
-                           const struct source_stop *stop, struct error *err)
-{
-    for (;;) {
-        int64_t next = clock_monotonic_ns() + BEAT_NS;
-        bool last = next >= monotonic_ns;
-        if (!source_sleep_until(last ? monotonic_ns : next, stop) || last)
-            return OK;
-        enum status st = nvml_tell_beat(sink, err);
-        if (st)
-            return st;
-    }
-}
-
 void nvml_pace_set(struct nvml_pace *p, double asked_hz, double default_hz, double min_hz,
                    double max_hz)
 {
@@ -74,7 +52,7 @@ enum status nvml_pace_wait(struct nvml_pace *p, const struct event_sink *sink,
 {
     int64_t now = clock_monotonic_ns();
     p->due_ns = p->due_ns + p->period_ns > now ? p->due_ns + p->period_ns : now;
-    return nvml_tell_wait(p->due_ns, sink, stop, err);
+    return source_wait(p->due_ns, sink, stop, err);
 }
 
 enum status nvml_tell_wait_awake(struct nvml_cards *c, const struct event_sink *sink,
@@ -83,10 +61,10 @@ enum status nvml_tell_wait_awake(struct nvml_cards *c, const struct event_sink *
     while (!stop->raised) {
         if (!nvml_cards_sleep(c))
             return nvml_cards_start(c, err);
-        enum status st = nvml_tell_beat(sink, err);
+        enum status st = source_beat(sink, err);
         if (st)
             return st;
-        source_sleep_until(clock_monotonic_ns() + BEAT_NS, stop);
+        source_sleep_until(clock_monotonic_ns() + SOURCE_BEAT_NS, stop);
     }
     return OK;
 }

@@ -13,9 +13,6 @@ enum status nvml_tell_gpu(const struct nvml_card *card, const struct event_sink 
 enum status nvml_tell_versions(const struct nvml_cards *c, const struct event_sink *sink,
                                struct error *err);
 
-/* "still alive" */
-enum status nvml_tell_beat(const struct event_sink *sink, struct error *err);
-
 /* How often a source reads. */
 struct nvml_pace {
     double asked_hz, rate_hz; /* rate_hz: what it is */
@@ -32,14 +29,9 @@ bool nvml_pace_is_as_asked(const struct nvml_pace *p);
 /* The first round is due now. */
 void nvml_pace_start(struct nvml_pace *p);
 
-/* Waits for the next round as nvml_tell_wait does; a round that took too long is not made up for.
+/* Waits for the next round as source_wait does; a round that took too long is not made up for.
  */
 enum status nvml_pace_wait(struct nvml_pace *p, const struct event_sink *sink,
-                           const struct source_stop *stop, struct error *err);
-
-/* Waits until CLOCK_MONOTONIC has the given nanoseconds or stop is raised, with a beat at least
- * once a second. */
-enum status nvml_tell_wait(int64_t monotonic_ns, const struct event_sink *sink,
                            const struct source_stop *stop, struct error *err);
 
 /* Waits, with beats, until one of the GPUs of cards that are not started wakes, and starts them;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
+
 bool source_wants(const struct source_request *request, unsigned gpu)
 {
     for (size_t i = 0; i < request->n_gpus; i++)
@@ -48,6 +50,25 @@ enum status source_describe_failure(const struct source_ops *ops, unsigned gpu,
                                                      .counter = ""};
     }
     return event_push(sink, &ev, err);
+}
+
+enum status source_beat(const struct event_sink *sink, struct error *err)
+{
+    return event_push(sink, &(struct event){.kind = EVENT_BEAT}, err);
+}
+
+enum status source_wait(int64_t monotonic_ns, const struct event_sink *sink,
+                        const struct source_stop *stop, struct error *err)
+{
+    for (;;) {
+        int64_t next = clock_monotonic_ns() + SOURCE_BEAT_NS;
+        bool last = next >= monotonic_ns;
+        if (!source_sleep_until(last ? monotonic_ns : next, stop) || last)
+            return OK;
+        enum status st = source_beat(sink, err);
+        if (st)
+            return st;
+    }
 }
 
 bool source_sleep_until(int64_t monotonic_ns, const struct source_stop *stop)

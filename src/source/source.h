@@ -14,6 +14,9 @@
 
 enum { SOURCE_GPUS_MAX = 64 };
 
+/* A source that has nothing to say says so once in this time. */
+#define SOURCE_BEAT_NS INT64_C(500000000)
+
 enum source_set { SET_CORE, SET_WIDE };
 
 /* What is wanted. Strings and lists belong to the caller and live as long as the source. */
@@ -25,6 +28,9 @@ struct source_request {
     const enum metric *extra; /* metrics beyond the set */
     size_t n_extra;
     const char *cupti_dir; /* the folder to take CUPTI from; NULL = search */
+    const char *file;      /* of replay: the recording */
+    double speed;          /* of replay: so many times as fast; 0 = as it was */
+    bool loop;             /* of replay: again and again */
 };
 
 /* Raised by a signal handler: return soon. */
@@ -80,6 +86,14 @@ enum status source_describe_failure(const struct source_ops *ops, unsigned gpu,
 
 /* busy, no_permission, unsupported or failed. */
 enum value_state source_state_of(enum status status);
+
+/* "still alive" */
+enum status source_beat(const struct event_sink *sink, struct error *err);
+
+/* Waits until CLOCK_MONOTONIC has the given nanoseconds or stop is raised, with a beat at least
+ * once a second. */
+enum status source_wait(int64_t monotonic_ns, const struct event_sink *sink,
+                        const struct source_stop *stop, struct error *err);
 
 /* Sleeps until CLOCK_MONOTONIC has the given nanoseconds, or stop is raised; returns false then. */
 bool source_sleep_until(int64_t monotonic_ns, const struct source_stop *stop);

@@ -150,7 +150,7 @@ static enum status round_of(struct nvml_source *s, unsigned due, const struct ev
     enum status st = OK;
     for (size_t i = 0; !st && !stop->raised && i < s->cards.n; i++)
         st = visit(s, &s->gpus[i], due, &sent, sink, err);
-    return st || sent ? st : nvml_tell_beat(sink, err);
+    return st || sent ? st : source_beat(sink, err);
 }
 
 static enum status run(struct source *base, const struct event_sink *sink,
