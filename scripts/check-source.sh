@@ -44,6 +44,7 @@ includes() {
         uses["load"]    = "metric vendor base"
         uses["source"]  = "event metric vendor base"
         uses["collect"] = "event metric base"
+        uses["daemon"]  = "collect event metric base"
         uses["llm"]     = "metric base"
         uses["judge"]   = "collect/snapshot.h metric base"
         uses["show"]    = "judge collect/snapshot.h event metric base"

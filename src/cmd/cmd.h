@@ -78,9 +78,9 @@ extern const struct command *const commands[];
 /* NULL when there is no such command. */
 const struct command *command_find(const char *name);
 
-extern const struct command command_analyze, command_chip, command_doctor, command_load,
-    command_measure, command_metrics, command_sampler, command_selftest, command_servers,
-    command_stream;
+extern const struct command command_analyze, command_chip, command_daemon, command_doctor,
+    command_load, command_measure, command_metrics, command_record, command_sampler,
+    command_selftest, command_servers, command_stream, command_yield;
 
 /* The exit code that a status means, 0 for OK. */
 enum exit_code exit_code_of(enum status status);

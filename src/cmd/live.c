@@ -201,9 +201,11 @@ static enum status take(void *self, const struct event *ev, struct error *err)
 static enum status say_hello(struct live *l, struct error *err)
 {
     char host[256] = "";
-    gethostname(host, sizeof host - 1);
+    bool is_replay = l->request->replay != NULL;
+    if (!is_replay)
+        gethostname(host, sizeof host - 1);
     struct event ev = {.kind = EVENT_HELLO,
-                       .u.hello = {EVENT_SCHEMA, "smeff " SMEFF_VERSION, host}};
+                       .u.hello = {EVENT_SCHEMA, "smeff " SMEFF_VERSION, host, is_replay}};
     return event_push(l->sink, &ev, err);
 }
 

@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* smeff measure: one precise measurement, for some seconds or as long as a command runs. */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/num.h"
 #include "cmd/cmd.h"
 #include "cmd/evidence.h"
+#include "cmd/intake.h"
 #include "cmd/interrupt.h"
-#include "cmd/live.h"
 #include "cmd/output.h"
 #include "cmd/readings.h"
 #include "cmd/rows.h"
 #include "cmd/serverwatch.h"
+#include "cmd/work.h"
 #include "collect/collect.h"
 
 /* Loading CUPTI takes up to 2 s on a busy machine; a cold driver several. */
@@ -30,7 +27,7 @@ enum { SERVERS_BEGIN_MS = 100, SERVERS_END_MS = 300 };
 
 struct measurement {
     const struct options *options;
-    struct live *live;
+    struct intake *intake;
     struct serverwatch *servers; /* NULL = none */
     struct collector *collector;
     struct evidence *evidence; /* NULL without --out */
@@ -38,9 +35,7 @@ struct measurement {
     struct readings readings;  /* the driver's, from before the beginning */
     int64_t to_ns;             /* its end */
     int64_t from_ns;           /* UNIX time; samples that began before are left out; 0 = not yet */
-    pid_t command;             /* 0 = none */
-    int command_status;
-    bool command_ended;
+    struct work command;       /* the measured one */
 };
 
 /* ---- events ---- */
@@ -78,57 +73,13 @@ static enum status take(void *self, const struct event *ev, struct error *err)
     return event_push(&sink, &part, err);
 }
 
-/* ---- the measured command ---- */
-
-static enum status start_command(struct measurement *m, char **argv, struct error *err)
+/* A daemon's servers are asked anew by us: its windows are not this measurement's. But those of a
+ * recording belong to it. */
+static enum status take_intake(void *self, const struct event *ev, struct error *err)
 {
-    int pipe_ends[2];
-    if (pipe2(pipe_ends, O_CLOEXEC) != 0)
-        return fail(err, ERR_IO, errno, "pipe: %s", strerror(errno));
-    pid_t pid = fork();
-    if (pid == 0) {
-        signal(SIGPIPE, SIG_DFL); /* ignored by us; the command must not inherit that */
-        execvp(argv[0], argv);
-        int why = errno;
-        ssize_t ignored = write(pipe_ends[1], &why, sizeof why);
-        (void)ignored;
-        _exit(127);
-    }
-    close(pipe_ends[1]);
-    int why = errno;
-    bool failed = pid < 0 || read(pipe_ends[0], &why, sizeof why) == sizeof why;
-    close(pipe_ends[0]);
-    if (failed) {
-        if (pid > 0)
-            waitpid(pid, NULL, 0);
-        return fail(err, ERR_IO, why, "%s: %s", argv[0], strerror(why));
-    }
-    m->command = pid;
-    return OK;
-}
-
-static void check_command(struct measurement *m)
-{
-    if (m->command && !m->command_ended && waitpid(m->command, &m->command_status, WNOHANG) > 0)
-        m->command_ended = true;
-}
-
-/* Ctrl-C reaches the command through the terminal; SIGTERM does not. */
-static void end_command(struct measurement *m)
-{
-    if (!m->command || m->command_ended)
-        return;
-    kill(m->command, SIGTERM);
-    while (waitpid(m->command, &m->command_status, 0) < 0 && errno == EINTR)
-        ;
-    m->command_ended = true;
-}
-
-/* As a shell tells it. */
-static int command_code(const struct measurement *m)
-{
-    return WIFSIGNALED(m->command_status) ? 128 + WTERMSIG(m->command_status)
-                                          : WEXITSTATUS(m->command_status);
+    struct measurement *m = self;
+    bool is_other = ev->kind == EVENT_SERVER && m->intake && !intake_is_replay(m->intake);
+    return is_other ? OK : take(self, ev, err);
 }
 
 /* ---- progress ---- */
@@ -164,7 +115,7 @@ static void show_progress(double done_s, double total_s, bool clear)
 /* Counters and servers, for at most timeout_ms. */
 static enum status poll_all(struct measurement *m, int timeout_ms, struct error *err)
 {
-    enum status st = live_poll(m->live, serverwatch_wait_ms(m->servers, timeout_ms), err);
+    enum status st = intake_poll(m->intake, serverwatch_wait_ms(m->servers, timeout_ms), err);
     return st ? st : serverwatch_step(m->servers, err);
 }
 
@@ -184,8 +135,8 @@ static enum status wait_until_settled(struct measurement *m, enum status *ended,
 {
     int64_t deadline_ns = clock_monotonic_ns() + SETTLE_MS * INT64_C(1000000);
     enum status st = OK;
-    while (!st && !interrupt_raised() && !live_over(m->live, ended, reason) &&
-           !live_settled(m->live) && clock_monotonic_ns() < deadline_ns)
+    while (!st && !interrupt_raised() && !intake_over(m->intake, ended, reason) &&
+           !intake_settled(m->intake) && clock_monotonic_ns() < deadline_ns)
         st = poll_all(m, POLL_MS, err);
     return st;
 }
@@ -200,14 +151,14 @@ static enum status sample(struct measurement *m, double seconds, char **command,
     m->from_ns = clock_unix_ns();
     st = readings_push(&m->readings, m->from_ns, &sink, err);
     if (!st && command)
-        st = start_command(m, command, err);
+        st = work_start(&m->command, command, err);
     int64_t begin_ns = clock_monotonic_ns();
     while (!st && !interrupt_raised()) {
         double done_s = (double)(clock_monotonic_ns() - begin_ns) * 1e-9;
         if (!rows_on_terminal(m))
             show_progress(done_s, command ? 0 : seconds, false);
-        check_command(m);
-        if (command ? m->command_ended : done_s >= seconds)
+        work_check(&m->command);
+        if (command ? m->command.ended : done_s >= seconds)
             break;
         double left_ms = command ? (double)POLL_MS : 1000 * (seconds - done_s) + 1;
         st = poll_all(m, left_ms < (double)POLL_MS ? (int)left_ms : POLL_MS, err);
@@ -219,10 +170,10 @@ static enum status sample(struct measurement *m, double seconds, char **command,
         st = serverwatch_finish(m->servers, err);
     /* what is on the way still belongs to the measurement */
     if (!st)
-        st = live_poll(m->live, 2 * POLL_MS, err);
+        st = intake_poll(m->intake, 2 * POLL_MS, err);
     if (!rows_on_terminal(m))
         show_progress(0, 0, true);
-    end_command(m);
+    work_end(&m->command);
     return st;
 }
 
@@ -272,7 +223,7 @@ static enum status counters_status(const struct measurement *m, const struct req
                                    struct error *err)
 {
     const char *reason = "";
-    enum status st = live_counters(m->live, &reason);
+    enum status st = intake_counters(m->intake, &reason);
     if (st == OK || r->backend == BACKEND_NVML)
         return OK;
     complain("no hardware counters: %s", reason);
@@ -282,11 +233,12 @@ static enum status counters_status(const struct measurement *m, const struct req
 static int run(struct measurement *m, const struct request *r, double seconds, char **command)
 {
     struct error err = ERROR_INIT;
-    struct event_sink sink = {take, m};
+    struct event_sink sink = {take, m}, intake_sink = {take_intake, m};
     const char *reason = "";
     enum status ended = OK, counters = OK;
-    enum status st = live_open(&m->live, r, &sink, &err);
-    if (!st && (!m->rows || m->evidence)) /* a row has no place for them */
+    enum status st = intake_open(&m->intake, m->options, r, 0, &intake_sink, &err);
+    bool has_place = !m->rows || m->evidence; /* a row has none for servers */
+    if (!st && has_place && !intake_is_replay(m->intake))
         st = serverwatch_open(&m->servers, m->options, 0, &sink, &err);
     if (!st)
         st = wait_until_settled(m, &ended, &reason, &err);
@@ -296,7 +248,7 @@ static int run(struct measurement *m, const struct request *r, double seconds, c
         counters = counters_status(m, r, &err);
     if (!st && !counters)
         st = sample(m, seconds, command, &err);
-    live_close(m->live);
+    intake_close(m->intake);
     serverwatch_close(m->servers);
     m->servers = NULL;
     if (!st && !counters)
@@ -305,7 +257,9 @@ static int run(struct measurement *m, const struct request *r, double seconds, c
         complain("%s", err.text);
     if (st || counters)
         return (int)exit_code_of(st ? st : counters);
-    return command ? command_code(m) : interrupt_raised() ? 128 + interrupt_raised() : EXIT_CODE_OK;
+    return command              ? work_code(&m->command)
+           : interrupt_raised() ? 128 + interrupt_raised()
+                                : EXIT_CODE_OK;
 }
 
 /* [SECONDS | -- COMMAND...]. Before argv[0] stands an option, the command's name, or the "--". */
@@ -367,6 +321,6 @@ const struct command command_measure = {
     .example = "smeff measure 10 --json | jq '.gpus[0].verdict'",
     .options = OPTION(JSON) | OPTION(CSV) | OPTION(NO_COLOR) | OPTION(GPU) | OPTION(BACKEND) |
                OPTION(RATE) | OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) | OPTION(OUT) |
-               OPTION(SERVER) | OPTION(TOKEN_FILE),
+               OPTION(OWN) | OPTION(RUN_DIR) | OPTION(SERVER) | OPTION(TOKEN_FILE),
     .run = measure,
 };

@@ -28,7 +28,19 @@ void child_argv_option(struct child_argv *a, const char *option, const char *val
     child_argv_word(a, value);
 }
 
-static enum status own_program(char *dst, size_t size, struct error *err)
+void child_argv_options(struct child_argv *a, const struct command *c, const struct options *o)
+{
+#define X(bit, field, name, has_value, env, help)                                                  \
+    if (o->field && (c->options & OPTION(bit))) {                                                  \
+        child_argv_word(a, "--" name);                                                             \
+        if (has_value)                                                                             \
+            child_argv_word(a, o->field);                                                          \
+    }
+    OPTIONS(X)
+#undef X
+}
+
+enum status own_program(char *dst, size_t size, struct error *err)
 {
     ssize_t n = readlink("/proc/self/exe", dst, size - 1);
     if (n <= 0)

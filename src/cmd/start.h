@@ -4,9 +4,10 @@
 #define SMEFF_CMD_START_H
 
 #include "base/proc.h"
+#include "cmd/cmd.h"
 #include "collect/sampler.h"
 
-enum { CHILD_WORDS_MAX = 20 };
+enum { CHILD_WORDS_MAX = 64 };
 
 /* A command line. The words are not copied: they must live until samplers_add or samplers_change
  * returns. */
@@ -23,6 +24,12 @@ void child_argv_option(struct child_argv *a, const char *option, const char *val
 
 /* Adds a word. */
 void child_argv_word(struct child_argv *a, const char *word);
+
+/* Adds every option of a command that is given, however it was. */
+void child_argv_options(struct child_argv *a, const struct command *c, const struct options *o);
+
+/* The path of this program. */
+enum status own_program(char *dst, size_t size, struct error *err);
 
 /* Starts it with its standard output as a pipe (base/proc.h). keep_stderr: its messages are ours.
  */

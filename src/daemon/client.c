@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "base/str.h"
-#include "daemon/place.h"
 
 static enum status connect_to(int *fd, const struct place *p, struct error *err)
 {
@@ -33,7 +32,7 @@ static enum status connect_to(int *fd, const struct place *p, struct error *err)
     return fail(err, ERR_NOT_FOUND, why, "no daemon runs (%s: %s)", p->socket, strerror(why));
 }
 
-enum status client_connect(int *fd, const char *run_dir, struct error *err)
+enum status client_connect(int *fd, const char *run_dir, struct place *where, struct error *err)
 {
     struct place p;
     enum status st = ERR_NOT_FOUND;
@@ -41,8 +40,11 @@ enum status client_connect(int *fd, const char *run_dir, struct error *err)
     for (unsigned i = 0; place_candidate(&p, run_dir, i); i++) {
         struct error why = ERROR_INIT;
         enum status tried = connect_to(fd, &p, &why);
-        if (tried == OK)
+        if (tried == OK) {
+            if (where)
+                *where = p;
             return OK;
+        }
         if (!any || tried == ERR_PERMISSION) { /* this says more than that there is none */
             st = tried;
             if (err)
@@ -113,7 +115,7 @@ enum status client_ask(const char *run_dir, const char *line, struct buf *out, i
                        struct error *err)
 {
     int fd = -1;
-    enum status st = client_connect(&fd, run_dir, err);
+    enum status st = client_connect(&fd, run_dir, NULL, err);
     if (st)
         return st;
     st = client_say(fd, line, err);

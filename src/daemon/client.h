@@ -5,11 +5,12 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "daemon/place.h"
 
 /* Connects to the daemon that runs in this folder, or, with NULL, for this user or this machine. fd
- * is the caller's to close. ERR_NOT_FOUND: none runs; ERR_PERMISSION: one runs, and does not let us
- * in. */
-enum status client_connect(int *fd, const char *run_dir, struct error *err);
+ * is the caller's to close; where (may be NULL) is its folder. ERR_NOT_FOUND: none runs;
+ * ERR_PERMISSION: one runs, and does not let us in. */
+enum status client_connect(int *fd, const char *run_dir, struct place *where, struct error *err);
 
 /* Says one line. */
 enum status client_say(int fd, const char *line, struct error *err);

@@ -371,7 +371,8 @@ static enum status decode_hello(const json_t *o, const struct event_sink *sink, 
         return fail(err, ERR_BAD_INPUT, 0, "schema %lld instead of %d", (long long)schema,
                     EVENT_SCHEMA);
     struct event ev = {.kind = EVENT_HELLO,
-                       .u.hello = {EVENT_SCHEMA, text(o, "tool"), text(o, "host")}};
+                       .u.hello = {EVENT_SCHEMA, text(o, "tool"), text(o, "host"),
+                                   json_is_true(json_object_get(o, "replay"))}};
     return event_push(sink, &ev, err);
 }
 

@@ -291,6 +291,8 @@ enum status event_encode(struct event_encoder *e, struct buf *out, const struct 
         buf_printf(out, "\"hello\",\"schema\":%d", ev->u.hello.schema);
         put_field(out, "tool", ev->u.hello.tool);
         put_field(out, "host", ev->u.hello.host);
+        if (ev->u.hello.is_replay)
+            buf_puts(out, ",\"replay\":true");
         break;
     case EVENT_GPU:
         put_gpu(out, &ev->u.gpu);

@@ -30,6 +30,7 @@ struct event_hello {
     int schema;       /* EVENT_SCHEMA */
     const char *tool; /* who measured: "nsys 2025.3.1" */
     const char *host; /* "" when not known */
+    bool is_replay;   /* of a recording that is played: nothing of it happens here and now */
 };
 
 struct event_gpu {

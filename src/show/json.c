@@ -256,10 +256,33 @@ static json_t *snapshot_json(const struct snapshot *s, const char *file)
     return o;
 }
 
+static json_t *daemon_json(const struct show_daemon *d)
+{
+    return json_pack("{s:I, s:s, s:o, s:s, s:o, s:s, s:o, s:I, s:I, s:{s:f, s:I, s:I}, s:f, s:o}",
+                     "pid", (json_int_t)d->pid, "version", SMEFF_VERSION, "start",
+                     time_or_null(d->started_ns), "state", d->is_paused ? "paused" : "running",
+                     "reason", text_or_null(d->reason), "run_dir", d->run_dir, "replay",
+                     text_or_null(d->replay ? d->replay : ""), "viewers", (json_int_t)d->viewers,
+                     "viewers_dropped", (json_int_t)d->dropped, "history", "seconds", d->history_s,
+                     "bytes", (json_int_t)d->history_bytes, "limit_bytes",
+                     (json_int_t)d->history_limit_bytes, "cpu_seconds", d->cpu_s, "memory_bytes",
+                     json_out_number(d->memory_bytes));
+}
+
+/* 15 digits carry every whole percent and byte count without "0.30000000000000004" */
+enum { FLAGS = JSON_REAL_PRECISION(15) };
+
 enum status show_json(struct buf *out, const struct snapshot *s, const char *file,
                       struct error *err)
 {
-    json_t *o = snapshot_json(s, file);
-    /* 15 digits carry every whole percent and byte count without "0.30000000000000004" */
-    return json_out_line(out, o, JSON_REAL_PRECISION(15), err);
+    return json_out_line(out, snapshot_json(s, file), FLAGS, err);
+}
+
+enum status show_status_json(struct buf *out, const struct snapshot *s, const struct show_daemon *d,
+                             struct error *err)
+{
+    json_t *o = snapshot_json(s, NULL);
+    if (o)
+        json_object_set_new(o, "daemon", daemon_json(d));
+    return json_out_line(out, o, FLAGS, err);
 }

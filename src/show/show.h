@@ -28,6 +28,28 @@ void show_text(struct buf *out, const struct snapshot *s, const char *title,
 enum status show_json(struct buf *out, const struct snapshot *s, const char *file,
                       struct error *err);
 
+/* A daemon's state of itself. */
+struct show_daemon {
+    int64_t pid, started_ns; /* UNIX time */
+    bool is_paused;
+    const char *reason;      /* why it is paused; "" = it is not */
+    const char *run_dir;     /* its folder */
+    const char *replay;      /* the recording that it plays; NULL = it samples GPUs */
+    size_t viewers, dropped; /* dropped: since the start, since they were too slow */
+    double history_s;        /* over how many seconds the history reaches */
+    size_t history_bytes, history_limit_bytes;
+    double cpu_s;        /* CPU time of the daemon's own process since the start */
+    double memory_bytes; /* resident memory of the daemon's own process; NaN = not known */
+};
+
+/* The same object as show_json, with "daemon". */
+enum status show_status_json(struct buf *out, const struct snapshot *s, const struct show_daemon *d,
+                             struct error *err);
+
+/* For people: the daemon, and a few lines for each GPU and server. */
+void show_status_text(struct buf *out, const struct snapshot *s, const struct show_daemon *d,
+                      const struct show_style *style);
+
 /* The catalogue: all metrics, one line each. */
 void show_catalogue(struct buf *out, const struct show_style *style);
 

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/attach.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "daemon/client.h"
+#include "event/pipe.h"
+
+/* What a daemon has it sends at once, and each source something every second. */
+enum { ANSWER_MS = 3000, SETTLE_MS = 3000 };
+
+struct attach {
+    int fd;
+    struct event_pipe pipe;
+    const struct request *request;
+    const struct event_sink *sink;
+    int64_t begin_ns;
+    bool unwanted[SOURCE_GPUS_MAX], any_wanted, is_replay;
+    bool has_driver, has_counters;   /* samples came: of the driver, of a source of counters */
+    enum value_state counters_state; /* of the newest plan of counters without one that is ok */
+    char counters_reason[VALUE_REASON_SIZE];
+    bool closed;
+    enum status end_status;
+    char end_reason[400];
+};
+
+void attach_close(struct attach *a)
+{
+    if (!a)
+        return;
+    if (a->fd >= 0)
+        close(a->fd);
+    event_pipe_fini(&a->pipe);
+    free(a);
+}
+
+/* ---- events ---- */
+
+static bool is_unwanted(const struct attach *a, unsigned gpu)
+{
+    return gpu >= SOURCE_GPUS_MAX || a->unwanted[gpu];
+}
+
+static bool gives_counters(enum source_id source)
+{
+    return source != SOURCE_NVML && source != SOURCE_SERVER;
+}
+
+/* Why there are no counters, if this plan has none. */
+static void take_plan(struct attach *a, const struct event_plan *p)
+{
+    if (!gives_counters(p->source))
+        return;
+    for (size_t i = 0; i < p->n; i++)
+        if (p->series[i].state == VALUE_OK || p->series[i].state == VALUE_SUSPECT) {
+            a->counters_state = VALUE_OK;
+            return;
+        }
+    if (p->n == 0 || a->counters_state == VALUE_OK)
+        return;
+    a->counters_state = p->series[0].state;
+    snprintf(a->counters_reason, sizeof a->counters_reason, "%s", p->series[0].reason);
+}
+
+static enum status take(void *self, const struct event *ev, struct error *err)
+{
+    struct attach *a = self;
+    switch (ev->kind) {
+    case EVENT_HELLO:
+        a->is_replay = ev->u.hello.is_replay;
+        break;
+    case EVENT_GPU:
+        if (ev->u.gpu.gpu < SOURCE_GPUS_MAX)
+            a->unwanted[ev->u.gpu.gpu] = !request_wants(a->request, ev->u.gpu.gpu, ev->u.gpu.uuid);
+        if (is_unwanted(a, ev->u.gpu.gpu))
+            return OK;
+        a->any_wanted = true;
+        break;
+    case EVENT_PLAN:
+        if (is_unwanted(a, ev->u.plan.gpu))
+            return OK;
+        take_plan(a, &ev->u.plan);
+        break;
+    case EVENT_SAMPLES:
+        if (is_unwanted(a, ev->u.samples.gpu))
+            return OK;
+        a->has_counters |= gives_counters(ev->u.samples.source);
+        a->has_driver |= !gives_counters(ev->u.samples.source);
+        break;
+    case EVENT_PROCESSES:
+        if (is_unwanted(a, ev->u.processes.gpu))
+            return OK;
+        break;
+    case EVENT_END: /* the reader says its own end */
+        a->end_status = ev->u.end.status;
+        snprintf(a->end_reason, sizeof a->end_reason, "%s", ev->u.end.reason);
+        return OK;
+    default:
+        break;
+    }
+    return event_push(a->sink, ev, err);
+}
+
+/* ---- opening ---- */
+
+/* The first line, which says what this stream is. */
+static enum status hear_hello(struct attach *a, struct error *err)
+{
+    struct buf line = BUF_INIT;
+    const struct event_sink own = {take, a};
+    enum status st = client_hear(a->fd, &line, ANSWER_MS, err);
+    if (!st)
+        st = event_decode(a->pipe.decoder, buf_str(&line), line.len, &own, err);
+    buf_fini(&line);
+    return st;
+}
+
+enum status attach_open(struct attach **out, const char *run_dir, double history_s,
+                        const struct request *r, const struct event_sink *sink, struct error *err)
+{
+    char request[64];
+    struct attach *a = calloc(1, sizeof *a);
+    if (!a)
+        return fail(err, ERR_NOMEM, 0, "out of memory");
+    *a = (struct attach){.fd = -1, .request = r, .sink = sink};
+    a->begin_ns = clock_monotonic_ns();
+    snprintf(request, sizeof request, "events %.3f", history_s);
+    enum status st = event_pipe_init(&a->pipe, err);
+    if (!st)
+        st = client_connect(&a->fd, run_dir, NULL, err);
+    if (!st)
+        st = client_say(a->fd, request, err);
+    if (!st)
+        st = hear_hello(a, err);
+    if (st) {
+        attach_close(a);
+        return st;
+    }
+    fcntl(a->fd, F_SETFL, O_NONBLOCK);
+    *out = a;
+    return OK;
+}
+
+bool attach_is_replay(const struct attach *a)
+{
+    return a->is_replay;
+}
+
+/* ---- the stream ---- */
+
+void attach_waits(const struct attach *a, struct waits *w)
+{
+    waits_add(w, a->closed ? -1 : a->fd, POLLIN);
+}
+
+enum status attach_poll(struct attach *a, int timeout_ms, struct error *err)
+{
+    const struct event_sink own = {take, a};
+    struct waits w;
+    bool heard;
+    waits_init(&w, timeout_ms);
+    attach_waits(a, &w);
+    waits_poll(&w);
+    return a->closed ? OK : event_pipe_read(&a->pipe, a->fd, &own, &heard, &a->closed, err);
+}
+
+bool attach_settled(const struct attach *a)
+{
+    bool is_late = clock_monotonic_ns() - a->begin_ns > SETTLE_MS * INT64_C(1000000);
+    return a->has_counters || is_late;
+}
+
+enum status attach_counters(const struct attach *a, const char **reason)
+{
+    if (a->has_counters)
+        return OK;
+    *reason = a->counters_reason[0] ? a->counters_reason : "the daemon has none";
+    switch (a->counters_state) {
+    case VALUE_BUSY:
+        return ERR_BUSY;
+    case VALUE_NO_PERMISSION:
+        return ERR_PERMISSION;
+    default:
+        return ERR_UNSUPPORTED;
+    }
+}
+
+bool attach_over(const struct attach *a, enum status *status, const char **reason)
+{
+    if (a->has_driver && !a->any_wanted) {
+        *reason = "none of the daemon's GPUs is one of those asked for (--gpu)";
+        *status = ERR_NO_GPU;
+        return true;
+    }
+    if (!a->closed)
+        return false;
+    *reason = a->end_reason[0] ? a->end_reason : "the daemon has ended";
+    *status = a->end_status ? a->end_status : ERR_IO;
+    return true;
+}
