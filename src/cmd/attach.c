@@ -20,9 +20,9 @@ struct attach {
     const struct event_sink *sink;
     int64_t begin_ns;
     bool unwanted[SOURCE_GPUS_MAX], any_wanted, is_replay;
-    bool has_driver, has_counters;   /* samples came: of the driver, of a source of counters */
-    enum value_state counters_state; /* of the newest plan of counters without one that is ok */
-    char counters_reason[VALUE_REASON_SIZE];
+    bool has_samples;                /* of whatever GPU */
+    bool gave[SOURCE_COUNT];         /* samples of wanted GPUs came */
+    struct value plan[SOURCE_COUNT]; /* ok, or why its newest plan has no counters */
     bool closed;
     enum status end_status;
     char end_reason[400];
@@ -45,25 +45,16 @@ static bool is_unwanted(const struct attach *a, unsigned gpu)
     return gpu >= SOURCE_GPUS_MAX || a->unwanted[gpu];
 }
 
-static bool gives_counters(enum source_id source)
-{
-    return source != SOURCE_NVML && source != SOURCE_SERVER;
-}
-
-/* Why there are no counters, if this plan has none. */
 static void take_plan(struct attach *a, const struct event_plan *p)
 {
-    if (!gives_counters(p->source))
-        return;
+    struct value *about = &a->plan[p->source];
     for (size_t i = 0; i < p->n; i++)
         if (p->series[i].state == VALUE_OK || p->series[i].state == VALUE_SUSPECT) {
-            a->counters_state = VALUE_OK;
+            value_set(about, p->source, 0, 0);
             return;
         }
-    if (p->n == 0 || a->counters_state == VALUE_OK)
-        return;
-    a->counters_state = p->series[0].state;
-    snprintf(a->counters_reason, sizeof a->counters_reason, "%s", p->series[0].reason);
+    if (p->n)
+        value_set_state(about, p->source, p->series[0].state, "%s", p->series[0].reason);
 }
 
 static enum status take(void *self, const struct event *ev, struct error *err)
@@ -86,10 +77,10 @@ static enum status take(void *self, const struct event *ev, struct error *err)
         take_plan(a, &ev->u.plan);
         break;
     case EVENT_SAMPLES:
+        a->has_samples = true;
         if (is_unwanted(a, ev->u.samples.gpu))
             return OK;
-        a->has_counters |= gives_counters(ev->u.samples.source);
-        a->has_driver |= !gives_counters(ev->u.samples.source);
+        a->gave[ev->u.samples.source] = true;
         break;
     case EVENT_PROCESSES:
         if (is_unwanted(a, ev->u.processes.gpu))
@@ -168,18 +159,31 @@ enum status attach_poll(struct attach *a, int timeout_ms, struct error *err)
     return a->closed ? OK : event_pipe_read(&a->pipe, a->fd, &own, &heard, &a->closed, err);
 }
 
+/* The best source of counters that gives some now; NONE = none does. */
+static enum source_id giving(const struct attach *a)
+{
+    static const enum source_id order[] = {SOURCE_PM, SOURCE_NSYS, SOURCE_GPM};
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        if (a->gave[order[i]] && a->plan[order[i]].state == VALUE_OK)
+            return order[i];
+    return SOURCE_NONE;
+}
+
 bool attach_settled(const struct attach *a)
 {
     bool is_late = clock_monotonic_ns() - a->begin_ns > SETTLE_MS * INT64_C(1000000);
-    return a->has_counters || is_late;
+    return giving(a) != SOURCE_NONE || is_late;
 }
 
 enum status attach_counters(const struct attach *a, const char **reason)
 {
-    if (a->has_counters)
+    const struct value *why = &a->plan[SOURCE_PM];
+    if (giving(a) != SOURCE_NONE)
         return OK;
-    *reason = a->counters_reason[0] ? a->counters_reason : "the daemon has none";
-    switch (a->counters_state) {
+    if (!why->reason[0])
+        why = a->plan[SOURCE_NSYS].reason[0] ? &a->plan[SOURCE_NSYS] : &a->plan[SOURCE_GPM];
+    *reason = why->reason[0] ? why->reason : "the daemon has none";
+    switch (why->state) {
     case VALUE_BUSY:
         return ERR_BUSY;
     case VALUE_NO_PERMISSION:
@@ -191,7 +195,7 @@ enum status attach_counters(const struct attach *a, const char **reason)
 
 bool attach_over(const struct attach *a, enum status *status, const char **reason)
 {
-    if (a->has_driver && !a->any_wanted) {
+    if (a->has_samples && !a->any_wanted) {
         *reason = "none of the daemon's GPUs is one of those asked for (--gpu)";
         *status = ERR_NO_GPU;
         return true;

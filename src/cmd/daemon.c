@@ -83,10 +83,10 @@ static int tell_failure(const struct place *p, int wait_status)
                                                               : EXIT_CODE_FAILURE;
 }
 
-static bool answers(const struct options *o)
+static bool is_ready(const struct options *o)
 {
     struct buf text = BUF_INIT;
-    enum status st = client_ask(o->run_dir, "status", &text, ANSWER_MS, NULL);
+    enum status st = client_ask(o->run_dir, "ready", &text, ANSWER_MS, NULL);
     buf_fini(&text);
     return st == OK;
 }
@@ -109,7 +109,7 @@ static int start(const struct options *o)
     while (clock_monotonic_ns() < deadline_ns) {
         if (waitpid(pid, &wait_status, WNOHANG) == pid)
             return tell_failure(&p, wait_status);
-        if (place_is_taken(&p) && answers(o)) {
+        if (place_is_taken(&p) && is_ready(o)) {
             printf("the daemon runs: process %d, %s\n", (int)pid, p.folder);
             return EXIT_CODE_OK;
         }

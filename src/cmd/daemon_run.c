@@ -49,7 +49,7 @@ struct daemon {
     struct buf line, status;   /* an event's line; the newest status as JSON */
     struct holder holders[HOLDERS_MAX];
     size_t n_holders;
-    bool is_paused, is_held, stop, status_failed;
+    bool is_ready, is_paused, is_held, stop, status_failed;
     char reason[200]; /* why the counters are lent */
     int64_t started_ns, tick_ns;
 };
@@ -222,6 +222,8 @@ static void request(void *self, struct hub_client *c, const char *line)
         answer_hold(d, c, line + strlen("hold "));
     else if (strcmp(line, "pause") == 0 || strcmp(line, "resume") == 0)
         answer_pause(d, c, line[0] == 'p');
+    else if (strcmp(line, "ready") == 0)
+        say(c, d->is_ready ? "ok\n" : "error it is starting\n");
     else if (strcmp(line, "stop") == 0)
         answer_stop(d, c);
     else
@@ -295,13 +297,22 @@ static void wait(struct daemon *d)
     waits_poll(&w);
 }
 
+/* When it is clear what can be sampled, not before: systemd's READY and `daemon start` mean that.
+ */
+static void be_ready(struct daemon *d)
+{
+    if (d->is_ready || !live_settled(d->live))
+        return;
+    d->is_ready = true;
+    notify("READY=1\nSTATUS=sampling");
+}
+
 static enum status loop(struct daemon *d, struct error *err)
 {
     enum status st = OK, ended = OK;
     const char *reason = "";
     int64_t alive_ns = 0, watchdog_ns = notify_watchdog_ms() * INT64_C(1000000);
     d->tick_ns = clock_monotonic_ns();
-    notify("READY=1\nSTATUS=sampling");
     while (!st && !d->stop && !interrupt_raised() && !live_over(d->live, &ended, &reason)) {
         wait(d);
         st = live_poll(d->live, 0, err);
@@ -309,6 +320,7 @@ static enum status loop(struct daemon *d, struct error *err)
             st = serverwatch_step(d->servers, err);
         if (!st)
             st = tick(d, err);
+        be_ready(d);
         hub_step(d->hub);
         if (watchdog_ns && clock_monotonic_ns() - alive_ns > watchdog_ns) {
             alive_ns = clock_monotonic_ns();

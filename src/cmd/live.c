@@ -9,6 +9,7 @@
 
 #include "cmd/doubts.h"
 #include "cmd/start.h"
+#include "event/file.h"
 #include "source/pm/pm.h"
 
 enum { GPUS_MAX = SOURCE_GPUS_MAX };
@@ -209,12 +210,33 @@ static enum status say_hello(struct live *l, struct error *err)
     return event_push(l->sink, &ev, err);
 }
 
+static enum status ignore(void *self, const struct event *ev, struct error *err)
+{
+    (void)self, (void)ev, (void)err;
+    return OK;
+}
+
+/* A file that is no recording is said at once, and not by a sampler again and again. */
+static enum status check_recording(const char *path, struct error *err)
+{
+    static const struct event_sink nobody = {ignore, NULL};
+    struct event_reader *reader = NULL;
+    bool more;
+    enum status st = event_reader_open(&reader, path, err);
+    if (!st)
+        st = event_reader_next(reader, &nobody, &more, err);
+    event_reader_close(reader);
+    return st;
+}
+
 static enum status start_first(struct live *l, struct error *err)
 {
     const char *gpus = l->gpus;
     request_gpu_list(l->request, l->gpus, sizeof l->gpus);
-    if (l->request->replay)
-        return add_sampler(l, "replay", gpus, 0, &l->nvml, err);
+    if (l->request->replay) {
+        enum status known = check_recording(l->request->replay, err);
+        return known ? known : add_sampler(l, "replay", gpus, 0, &l->nvml, err);
+    }
     /* the indices are known beforehand: PM sampling need not wait for the driver's list */
     for (size_t i = 0; *gpus && i < l->request->n_gpus; i++)
         l->pm_wanted[l->request->gpus[i]] = uses_pm(l->request);

@@ -25,6 +25,10 @@ enum { SECONDS_DEFAULT = 10, SETTLE_MS = 25000, POLL_MS = 100 };
  * waited for. */
 enum { SERVERS_BEGIN_MS = 100, SERVERS_END_MS = 300 };
 
+/* Of a daemon's past, for the driver's readings from before the beginning: some are taken every
+ * five seconds only. */
+static const double readings_s = 6;
+
 struct measurement {
     const struct options *options;
     struct intake *intake;
@@ -236,7 +240,7 @@ static int run(struct measurement *m, const struct request *r, double seconds, c
     struct event_sink sink = {take, m}, intake_sink = {take_intake, m};
     const char *reason = "";
     enum status ended = OK, counters = OK;
-    enum status st = intake_open(&m->intake, m->options, r, 0, &intake_sink, &err);
+    enum status st = intake_open(&m->intake, m->options, r, readings_s, &intake_sink, &err);
     bool has_place = !m->rows || m->evidence; /* a row has none for servers */
     if (!st && has_place && !intake_is_replay(m->intake))
         st = serverwatch_open(&m->servers, m->options, 0, &sink, &err);
