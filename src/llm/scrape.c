@@ -62,11 +62,33 @@ static uint64_t hash(struct slice a, struct slice b)
     return h ^ h >> 29;
 }
 
-/* Ranks inside one data-parallel rank: they repeat the same counts. */
-static bool is_repeating(struct slice label)
+/* What a label tells apart. */
+enum label_kind {
+    LABEL_OTHER,  /* nobody knows: samples that differ in it are not put together */
+    LABEL_PART,   /* parts of one whole: they are put together */
+    LABEL_REPEAT, /* ranks inside one data-parallel rank: they repeat the same counts */
+    LABEL_MODEL,  /* models, each with numbers of its own */
+};
+
+/* engine, dp_rank: vLLM's, SGLang's and LMDeploy's data-parallel ranks. cache_source: SGLang's
+ * kinds of caches. worker_type: Dynamo's queues. ReplicaId, WorkerId: vLLM on Ray. server,
+ * worker_addr: the engines behind a router of vLLM's or SGLang's. version: of one of Triton's
+ * models. */
+static enum label_kind kind_of_label(struct slice name)
 {
-    return slice_is(label, "tp_rank") || slice_is(label, "pp_rank") ||
-           slice_is(label, "moe_ep_rank");
+    static const struct {
+        const char *name;
+        enum label_kind kind;
+    } known[] = {
+        {"model_name", LABEL_MODEL},   {"engine", LABEL_PART},     {"model", LABEL_MODEL},
+        {"dp_rank", LABEL_PART},       {"tp_rank", LABEL_REPEAT},  {"pp_rank", LABEL_REPEAT},
+        {"moe_ep_rank", LABEL_REPEAT}, {"version", LABEL_MODEL},   {"cache_source", LABEL_PART},
+        {"worker_type", LABEL_PART},   {"ReplicaId", LABEL_PART},  {"WorkerId", LABEL_PART},
+        {"server", LABEL_PART},        {"worker_addr", LABEL_PART}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (slice_is(name, known[i].name))
+            return known[i].kind;
+    return LABEL_OTHER;
 }
 
 static void take_model(struct taking *t, struct slice model)
@@ -97,12 +119,15 @@ static bool read_labels(struct taking *t, const struct exposition_sample *sample
         /* With priorities SGLang shows each one and, without a name, all together. */
         if (slice_is(l.name, "priority") && l.value.n)
             return false;
+        enum label_kind kind = kind_of_label(l.name);
         t->s->is_router |= slice_is(l.name, "server");
         if (slice_is(l.name, "model_name") || slice_is(l.name, "model"))
             take_model(t, l.value);
         uint64_t h = hash(l.name, l.value);
         p->id += h;
-        p->group += is_repeating(l.name) ? 0 : h;
+        p->group += kind == LABEL_REPEAT ? 0 : h;
+        p->model += kind == LABEL_MODEL ? h : 0;
+        p->other += kind == LABEL_OTHER ? h : 0;
     }
     return part != PART_BUCKET || has_le;
 }

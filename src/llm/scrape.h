@@ -17,6 +17,8 @@ struct point {
     uint16_t part;   /* enum part */
     uint64_t group;  /* of all labels but le and those of ranks that repeat one another */
     uint64_t id;     /* of all labels but le */
+    uint64_t model;  /* of the labels that name a model */
+    uint64_t other;  /* of the labels that smeff does not know */
     double le;       /* upper bound of a bucket, 0 for other parts */
     double value;    /* may be NaN or infinite */
 };

@@ -73,6 +73,13 @@ static bool is_number(struct attempt *t, struct amount r)
     case AMOUNT_NOT_FINITE:
         put_state(t, VALUE_FAILED, "the server shows no finite number");
         break;
+    case AMOUNT_MODELS:
+        put_state(t, VALUE_UNSUPPORTED, "several models, and each has its own");
+        break;
+    case AMOUNT_LABELS:
+        put_state(t, VALUE_UNSUPPORTED,
+                  "several series that differ in a label that smeff does not know");
+        break;
     }
     return false;
 }
@@ -397,7 +404,7 @@ static void choose(const struct window *w, int dialect, const double running[2],
         tried.note = t.way->kind == WAY_NONE ? NULL : t.way->note;
         try(&t);
         check_range(&t);
-        if (tried.value.state != VALUE_UNSUPPORTED)
+        if (strcmp(tried.value.reason, not_shown) != 0)
             name_all(&t);
         /* "There is none, because …" says more than "not shown". */
         bool explains =
@@ -446,21 +453,6 @@ static void read_dialect(const struct window *w, int dialect, struct signals *ou
         choose(w, dialect, running, (enum metric)m, signal_of(out, (enum metric)m));
 }
 
-/* Triton counts requests and times for each model, and the steps of an ensemble are models, too:
- * their mean or sum is nobody's. */
-static void refuse_mixed_models(const struct scrape *now, struct signals *out)
-{
-    static const enum metric each[] = {METRIC_WAITING, METRIC_TTFT, METRIC_E2E_LATENCY};
-    for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
-        struct signal *s = signal_of(out, each[i]);
-        bool engine = strstr(s->series, "trt_llm") != NULL; /* of the one model that decodes */
-        if (out->dialect == DIALECT_TRITON && now->models > 1 && value_has_number(&s->value) &&
-            !engine)
-            value_set_state(&s->value, SOURCE_SERVER, VALUE_UNSUPPORTED,
-                            "several models, and each has its own");
-    }
-}
-
 void signals_read(const struct scrape *before, const struct scrape *now, struct signals *out)
 {
     struct window w;
@@ -478,7 +470,6 @@ void signals_read(const struct scrape *before, const struct scrape *now, struct 
             value_set_state(v, SOURCE_SERVER, VALUE_UNSUPPORTED, "%s", not_shown);
     }
     check_running(&w, out);
-    refuse_mixed_models(now, out);
 }
 
 static bool fell(const struct window *w, uint16_t series, enum part part)

@@ -14,6 +14,8 @@ enum amount_kind {
     AMOUNT_CHANGED,    /* series came or went: what they counted before is not known */
     AMOUNT_DUPLICATE,  /* a series is in one body twice */
     AMOUNT_NOT_FINITE, /* NaN, infinite, or a counter below 0 */
+    AMOUNT_MODELS,     /* of several models, and not 0 for all of them */
+    AMOUNT_LABELS,     /* of several label sets that nobody knows how to put together, and not 0 */
 };
 
 struct amount {
