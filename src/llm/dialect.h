@@ -82,6 +82,15 @@ struct way {
     const char *note; /* why there is none; else what to know of the value, or NULL */
 };
 
+/* Series from which steps and tokens can be compared; of a server whose tokens are reckoned. */
+struct dialect_steps {
+    unsigned tokens;         /* of requests that ended */
+    unsigned steps, slots;   /* steps, and the mean number of sequences in them */
+    unsigned drafts;         /* speculations of requests that ended */
+    unsigned longest;        /* the longest sequence so far, in tokens */
+    unsigned prompt, cached; /* tokens of prompts: read, and found in a cache */
+};
+
 struct dialect {
     const char *name, *title;
     const char *const *prefixes; /* ends with NULL */
@@ -89,7 +98,8 @@ struct dialect {
     size_t n_series;
     const struct way *ways;
     size_t n_ways;
-    int digits; /* significant digits that the server prints; 0 = all */
+    int digits;                        /* significant digits that the server prints; 0 = all */
+    const struct dialect_steps *steps; /* NULL = none */
 };
 
 /* Static storage. */

@@ -15,6 +15,8 @@ enum {
     KV_USAGE,
     ACCEPTED,
     DRAFTED,
+    DRAFTS,
+    LONGEST,
 };
 
 static const struct dialect_series series[] = {
@@ -29,6 +31,8 @@ static const struct dialect_series series[] = {
     [KV_USAGE] = {.name = "kv_cache_usage_ratio"},
     [ACCEPTED] = {.name = "spec_decode_num_accepted_tokens"},
     [DRAFTED] = {.name = "spec_decode_num_draft_tokens"},
+    [DRAFTS] = {.name = "spec_decode_num_drafts"},
+    [LONGEST] = {.name = "n_tokens_max"},
 };
 
 static const struct way ways[] = {
@@ -36,7 +40,7 @@ static const struct way ways[] = {
      .kind = WAY_RATE,
      .a = PREDICTED,
      .fresh = FRESH_FINISH},
-    /* Busy slots of all calls: also those of a prefill, and one token each with speculation. */
+    /* Busy slots of all calls: also those of a prefill, and with drafts one token of several. */
     {.metric = METRIC_OUTPUT_TOKENS_PER_SECOND,
      .kind = WAY_RATE_WORK,
      .a = DECODES,
@@ -68,6 +72,14 @@ static const struct way ways[] = {
     {.metric = METRIC_PREFIX_HIT, .kind = WAY_SHARE, .a = PROMPT_CACHED, .b = PROMPT},
 };
 
+static const struct dialect_steps steps = {.tokens = PREDICTED,
+                                           .steps = DECODES,
+                                           .slots = BUSY_SLOTS,
+                                           .drafts = DRAFTS,
+                                           .longest = LONGEST,
+                                           .prompt = PROMPT,
+                                           .cached = PROMPT_CACHED};
+
 static const char *const prefixes[] = {"llamacpp:", "llamacpp_", NULL};
 
 const struct dialect dialect_llamacpp = {
@@ -76,4 +88,5 @@ const struct dialect dialect_llamacpp = {
     .prefixes = prefixes,
     TABLE(series, ways),
     .digits = 6, /* the default of C++ streams */
+    .steps = &steps,
 };

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "llm/drafts.h"
+
 /* A token rate needs this certainty, of a server that prints few digits. */
 static const double digits_error_max = 0.05;
 
@@ -222,9 +224,17 @@ static void put_rate_work(struct attempt *t)
         put_state(t, VALUE_WARMING, "the server or its counter started anew in this window");
         return;
     }
-    put_number(t, t->w->seconds > 0 ? fmax(growth, 0) / t->w->seconds : 0);
-    if (n.v > 0)
-        judge_digits(t, growth, error);
+    if (!(t->w->seconds > 0)) {
+        put_state(t, VALUE_WARMING, "no time between two scrapes");
+        return;
+    }
+    put_number(t, fmax(growth, 0) / t->w->seconds);
+    if (n.v == 0) /* no step, no token */
+        return;
+    judge_digits(t, growth, error);
+    const char *reason = drafts_reason(drafts_of(t->w, t->dialect));
+    if (reason && t->out->value.state == VALUE_OK)
+        doubt(t, VALUE_SUSPECT, reason);
 }
 
 /* ---- means and ratios ---- */

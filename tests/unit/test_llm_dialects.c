@@ -178,16 +178,19 @@ static void few_digits_are_suspect(void **state)
     (void)state;
     struct scrape *a = scrape_create(), *b = scrape_create();
     struct signals s;
-    take_text("llamacpp:n_decode_total 2.00001e+06\nllamacpp:n_busy_slots_per_decode 1.5\n"
+    take_text("llamacpp:tokens_predicted_total 2.9e+06\n"
+              "llamacpp:n_decode_total 2.00001e+06\nllamacpp:n_busy_slots_per_decode 1.5\n"
               "llamacpp:requests_processing 1\n",
               10, a);
-    take_text("llamacpp:n_decode_total 2.00012e+06\nllamacpp:n_busy_slots_per_decode 1.50001\n"
+    take_text("llamacpp:tokens_predicted_total 2.9e+06\n"
+              "llamacpp:n_decode_total 2.00012e+06\nllamacpp:n_busy_slots_per_decode 1.50001\n"
               "llamacpp:requests_processing 1\n",
               11, b);
     signals_read(a, b, &s);
     assert_int_equal(signal_of(&s, METRIC_OUTPUT_TOKENS_PER_SECOND)->value.state, VALUE_SUSPECT);
     /* 20 times as long: 0.5 % */
-    take_text("llamacpp:n_decode_total 2.01001e+06\nllamacpp:n_busy_slots_per_decode 1.5\n"
+    take_text("llamacpp:tokens_predicted_total 2.9e+06\n"
+              "llamacpp:n_decode_total 2.01001e+06\nllamacpp:n_busy_slots_per_decode 1.5\n"
               "llamacpp:requests_processing 1\n",
               110, b);
     signals_read(a, b, &s);
@@ -195,6 +198,48 @@ static void few_digits_are_suspect(void **state)
     assert_near(signal_of(&s, METRIC_OUTPUT_TOKENS_PER_SECOND)->value.v, 150, 0.5);
     scrape_destroy(a);
     scrape_destroy(b);
+}
+
+/* llama.cpp's steps are tokens only without drafts, and its counters of drafts move late. */
+static void drafts_make_steps_suspect(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *tokens, *drafts; /* beside the counts of steps */
+        enum value_state expected;
+        const char *reason;
+    } cases[] = {
+        /* 40 requests of 100 tokens ended without drafts; the longest was no record */
+        {"tokens_predicted_total 4000", "spec_decode_num_drafts_total 0", VALUE_OK, ""},
+        {"tokens_predicted_total 4000", "", VALUE_OK, ""}, /* a server before drafts were counted */
+        {"tokens_predicted_total 4000", "spec_decode_num_drafts_total 7", VALUE_SUSPECT,
+         "are used"},
+        {"tokens_predicted_total 9000", "", VALUE_SUSPECT, "are used"}, /* more than steps */
+        {"tokens_predicted_total 100", "", VALUE_SUSPECT, "no request ended yet"},
+        {"tokens_predicted_total 0", "spec_decode_num_drafts_total 0", VALUE_SUSPECT,
+         "no request ended yet"},
+    };
+    char text[2][512];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct scrape *a = scrape_create(), *b = scrape_create();
+        struct signals s;
+        for (int k = 0; k < 2; k++)
+            snprintf(text[k], sizeof text[k],
+                     "llamacpp:requests_processing 1\nllamacpp:n_busy_slots_per_decode 1\n"
+                     "llamacpp:n_decode_total %d\nllamacpp:n_tokens_max 300\n"
+                     "llamacpp:%s\n%s%s\n",
+                     4100 + 200 * k, cases[i].tokens, cases[i].drafts[0] ? "llamacpp:" : "",
+                     cases[i].drafts);
+        take_text(text[0], 10, a);
+        take_text(text[1], 12, b);
+        signals_read(a, b, &s);
+        const struct value *v = &signal_of(&s, METRIC_OUTPUT_TOKENS_PER_SECOND)->value;
+        assert_int_equal(v->state, cases[i].expected);
+        assert_near(v->v, 100, 1e-9);
+        assert_non_null(strstr(v->reason, cases[i].reason));
+        scrape_destroy(a);
+        scrape_destroy(b);
+    }
 }
 
 static void a_start_mark_drops_the_interval(void **state)
@@ -225,6 +270,7 @@ int main(void)
         cmocka_unit_test(a_gauge_without_tokens_is_stale),
         cmocka_unit_test(a_throughput_without_requests_is_stale),
         cmocka_unit_test(few_digits_are_suspect),
+        cmocka_unit_test(drafts_make_steps_suspect),
         cmocka_unit_test(a_start_mark_drops_the_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
