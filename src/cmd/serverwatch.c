@@ -94,6 +94,7 @@ static size_t fill_metrics(const struct watch_view *v, struct event_server_metri
             .v = value_has_number(&s->value) ? s->value.v : NAN,
             .reason = s->value.reason,
             .series = s->series,
+            .freshness = s->series[0] && s->fresh != FRESH_LIVE ? freshness_name(s->fresh) : "",
         };
     }
     return SIGNAL_COUNT;

@@ -47,6 +47,7 @@ static enum status find(struct serverlist *l, const char *url, struct server_sna
 static void take_metric(struct server_metric *m, const struct event_server_metric *ev, int64_t t_ns)
 {
     copy(m->series, sizeof m->series, ev->series);
+    copy(m->freshness, sizeof m->freshness, ev->freshness);
     if (ev->state != VALUE_OK)
         value_set_state(&m->value, SOURCE_SERVER, ev->state, "%s", ev->reason);
     else
@@ -80,9 +81,11 @@ enum status serverlist_take(struct serverlist *l, const struct event_server *ev,
         s->gpu_pids[i] = ev->gpu_pids[i];
     s->t0_ns = ev->t0_ns;
     s->t1_ns = ev->t1_ns;
-    for (int i = 0; i < SERVER_METRICS; i++)
+    for (int i = 0; i < SERVER_METRICS; i++) {
+        s->metrics[i].series[0] = s->metrics[i].freshness[0] = '\0';
         value_set_state(&s->metrics[i].value, SOURCE_SERVER, VALUE_UNSUPPORTED,
                         "the server's event does not have it");
+    }
     for (size_t i = 0; i < ev->n; i++) {
         int index = (int)ev->metrics[i].metric - SERVER_METRIC_FIRST;
         if (index >= 0 && index < SERVER_METRICS)

@@ -72,7 +72,8 @@ struct server_metric {
     struct value value;
     uint64_t readings; /* sound ones; mean and max are meaningful only with at least one */
     double mean, max;
-    char series[320]; /* what stands behind it at the server; "" = nothing */
+    char series[320];   /* what stands behind it at the server; "" = nothing */
+    char freshness[16]; /* when the server renews it, as in the event */
 };
 
 struct server_snapshot {

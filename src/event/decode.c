@@ -285,6 +285,8 @@ static enum status get_server_metric(const json_t *o, enum metric m,
     enum status st = get_state(o, &out->state, &out->reason, err);
     if (!st)
         st = get_text(o, "series", &out->series, err);
+    if (!st)
+        st = get_text(o, "freshness", &out->freshness, err);
     struct value shown = {.state = out->state};
     if (st || !value_has_number(&shown))
         return st;

@@ -184,6 +184,8 @@ static void put_server_metric(struct buf *out, const struct event_server_metric 
     put_state(out, m->state, m->reason);
     if (*m->series)
         put_field(out, "series", m->series);
+    if (*m->freshness)
+        put_field(out, "freshness", m->freshness);
     buf_putc(out, '}');
 }
 

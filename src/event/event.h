@@ -84,9 +84,10 @@ struct event_processes {
 struct event_server_metric {
     enum metric metric; /* of SCOPE_SERVER */
     enum value_state state;
-    double v;           /* NaN unless the state has a number */
-    const char *reason; /* "" when ok */
-    const char *series; /* what stands behind it at the server; "" = nothing */
+    double v;              /* NaN unless the state has a number */
+    const char *reason;    /* "" when ok */
+    const char *series;    /* what stands behind it at the server; "" = nothing */
+    const char *freshness; /* "steps", …: when the server renews it; "" = at once, or nothing */
 };
 
 struct event_server {

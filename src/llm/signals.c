@@ -438,21 +438,33 @@ static double level_of(const struct scrape *s, int dialect, enum metric m)
     return -1;
 }
 
-/* Some servers' gauges keep their last value when all requests were aborted
- * (https://github.com/vllm-project/vllm/issues/22545). */
-static void check_running(const struct window *w, struct signals *s)
+void signals_doubt_gauges(struct signals *s, double quiet_s)
 {
-    struct signal *running = signal_of(s, METRIC_RUNNING);
-    const struct signal *out = signal_of(s, METRIC_OUTPUT_TOKENS_PER_SECOND);
-    const struct signal *in = signal_of(s, METRIC_PROMPT_TOKENS_PER_SECOND);
-    if (w->seconds < stale_seconds || running->value.state != VALUE_OK || running->value.v <= 0 ||
-        out->fresh != FRESH_LIVE || out->value.state != VALUE_OK || out->value.v > 0 ||
-        in->value.state != VALUE_OK || in->value.v > 0)
+    static const enum metric gauges[] = {METRIC_RUNNING, METRIC_WAITING, METRIC_KV_USAGE};
+    const struct value *running = &signal_of(s, METRIC_RUNNING)->value;
+    const struct value *waiting = &signal_of(s, METRIC_WAITING)->value;
+    bool is_busy = (running->state == VALUE_OK && running->v > 0) ||
+                   (waiting->state == VALUE_OK && waiting->v > 0);
+    if (quiet_s < stale_seconds || !is_busy)
         return;
-    double v = running->value.v;
-    value_set_state(&running->value, SOURCE_SERVER, VALUE_STALE,
-                    "no token was counted for %.0f s: it may be a value from before", w->seconds);
-    running->value.v = v;
+    for (size_t i = 0; i < sizeof gauges / sizeof gauges[0]; i++) {
+        struct value *x = &signal_of(s, gauges[i])->value;
+        double v = x->v;
+        if (x->state != VALUE_OK || v <= 0)
+            continue;
+        value_set_state(x, SOURCE_SERVER, VALUE_STALE,
+                        "no token was counted for %.0f s: it may be a value from before", quiet_s);
+        x->v = v;
+    }
+}
+
+/* Did every token counter that moves while a request streams stand still in the window? */
+static bool stood_still(const struct signals *s)
+{
+    const struct signal *out = &s->list[METRIC_OUTPUT_TOKENS_PER_SECOND - SIGNAL_FIRST];
+    const struct signal *in = &s->list[METRIC_PROMPT_TOKENS_PER_SECOND - SIGNAL_FIRST];
+    return s->seconds > 0 && out->fresh == FRESH_LIVE && out->value.state == VALUE_OK &&
+           !(out->value.v > 0) && in->value.state == VALUE_OK && !(in->value.v > 0);
 }
 
 static void read_dialect(const struct window *w, int dialect, struct signals *out)
@@ -479,7 +491,30 @@ void signals_read(const struct scrape *before, const struct scrape *now, struct 
         if (v->state == VALUE_UNSUPPORTED && !v->reason[0])
             value_set_state(v, SOURCE_SERVER, VALUE_UNSUPPORTED, "%s", not_shown);
     }
-    check_running(&w, out);
+    if (stood_still(out))
+        signals_doubt_gauges(out, w.seconds);
+}
+
+bool signals_moved(const struct scrape *before, const struct scrape *now)
+{
+    struct window w;
+    bool has_output = false, has_prompt = false;
+    window_init(&w, before, now);
+    for (int d = 0; d < DIALECT_COUNT && !w.restarted; d++)
+        for (size_t i = 0; now->present >> d & 1 && i < dialect_get((enum dialect_id)d)->n_ways;
+             i++) {
+            const struct way *way = &dialect_get((enum dialect_id)d)->ways[i];
+            bool output = way->metric == METRIC_OUTPUT_TOKENS_PER_SECOND,
+                 prompt = way->metric == METRIC_PROMPT_TOKENS_PER_SECOND;
+            if (way->kind != WAY_RATE || way->fresh != FRESH_LIVE || !(output || prompt))
+                continue;
+            struct amount a = window_growth(&w, scrape_series(d, way->a), PART_VALUE);
+            if (a.kind != AMOUNT_NUMBER ? a.kind != AMOUNT_ABSENT : a.v > 0)
+                return true;
+            has_output |= output && a.kind == AMOUNT_NUMBER;
+            has_prompt |= prompt && a.kind == AMOUNT_NUMBER;
+        }
+    return w.restarted || !has_output || !has_prompt;
 }
 
 static bool fell(const struct window *w, uint16_t series, enum part part)

@@ -38,6 +38,15 @@ void signals_read(const struct scrape *before, const struct scrape *now, struct 
 /* Did a counter that the dialect uses fall between the two, or the server start anew? */
 bool signals_restarted(const struct scrape *before, const struct scrape *now);
 
+/* Did a token that is counted while a request streams come between the two? True where that cannot
+ * be told. */
+bool signals_moved(const struct scrape *before, const struct scrape *now);
+
+/* Gauges of a server whose counters of tokens stood still for quiet_s seconds: after 5 s with
+ * requests that run or wait, they may be from before. Some servers' gauges keep their last value
+ * when all requests were aborted (https://github.com/vllm-project/vllm/issues/22545). */
+void signals_doubt_gauges(struct signals *s, double quiet_s);
+
 /* Every value in this state, for a server that gave no body. */
 void signals_none(struct signals *out, enum value_state state, const char *reason);
 

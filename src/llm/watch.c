@@ -24,6 +24,8 @@ struct server {
     int64_t not_before_ns;               /* monotonic: no request earlier */
     struct scrape *base, *newest, *next; /* window's beginning, its end, room; owned */
     bool has_base, has_newest, restarted;
+    int64_t
+        moved_ns; /* monotonic: the last scrape at which a token had been counted, or the first */
     struct error wrong; /* with the last body, while the answer itself was fine */
     enum value_state wrong_state;
     char first_reason[VALUE_REASON_SIZE]; /* of the first of paths; "" = none yet */
@@ -162,6 +164,8 @@ static void take_scrape(struct server *s, const struct fetch_result *r)
     if (s->restarted)
         make_base(s);
     s->restarted = last_of(s) && signals_restarted(last_of(s), s->next);
+    if (!last_of(s) || signals_moved(last_of(s), s->next))
+        s->moved_ns = s->next->mono_ns;
     swap(&s->newest, &s->next);
     s->has_newest = true;
     if (!s->has_base)
@@ -274,6 +278,8 @@ static void view_scrapes(const struct server *s, struct watch_view *v)
 {
     const struct scrape *last = last_of(s);
     signals_read(s->has_newest && s->has_base ? s->base : NULL, last, &v->signals);
+    /* over more than one window: a short one does not show that nothing moves */
+    signals_doubt_gauges(&v->signals, (double)(last->mono_ns - s->moved_ns) * 1e-9);
     v->is_known = true;
     v->model = last->model;
     v->models = last->models;

@@ -204,6 +204,8 @@ static json_t *server_metrics_json(const struct server_snapshot *x)
         json_t *value = value_json(&x->metrics[i].value, m);
         if (value && x->metrics[i].series[0])
             json_object_set_new(value, "series", json_string(x->metrics[i].series));
+        if (value && x->metrics[i].freshness[0])
+            json_object_set_new(value, "freshness", json_string(x->metrics[i].freshness));
         json_object_set_new(o, metric_info(m)->key, value);
     }
     return o;

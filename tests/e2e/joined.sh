@@ -169,9 +169,19 @@ out=$(jq -s '[.[]|select(.event == "server")]' "$dir/out")
 is "stream: windows of at most 6 s, later ones with a rate" \
     '([.[]|.t1_ns - .t0_ns]|max) < 6.5e9 and ([.[2:][]|.metrics.output_tokens_per_second.state]|all(. == "ok"))'
 is "stream: a window begins anew" '[.[]|.t0_ns]|unique|length >= 2'
+cp "$dir/out" "$dir/joined.jsonl"
+# ---- gauges from before: said of every event once it is known, in short windows, too ----
+timeout 13 "$smeff" stream --server "$at/stuck" >"$dir/out" 2>"$dir/err"
+out=$(jq -s '[.[]|select(.event == "server")]' "$dir/out")
+first=$(jq '.[0].t1_ns' <<<"$out")
+is "stuck: fresh at first" '.[0].metrics.running.state == "ok"'
+is "stuck: later stale, each of the three" "[.[]|select(.t1_ns - $first > 5.5e9)]|length >= 4 and \
+    all(.metrics|.running.state == \"stale\" and .waiting.state == \"stale\" and .kv_usage.state == \"stale\" and .kv_usage.value == 0.9)"
+is "stuck: why" '.[-1].metrics.waiting.reason|test("no token was counted for [0-9]+ s")'
+
 # docs/events.md shows a line as it really is: the same keys.
 line=$(grep '^{"event":"server"' "$root/docs/events.md")
-jq -c 'select(.event == "server")|keys' "$dir/out" | grep -qxF "$(jq -c keys <<<"$line")" || fail "docs/events.md: other keys: $line"
+jq -c 'select(.event == "server")|keys' "$dir/joined.jsonl" | grep -qxF "$(jq -c keys <<<"$line")" || fail "docs/events.md: other keys: $line"
 # docs/interface.md, too.
 shown=$(awk '/^## Snapshot/ { on = 1 } on && /^```json/ { take = 1; next } /^```/ { if (take) exit } take' "$root/docs/interface.md")
 run "keys" 0 measure 1 --json --server "$at/joined"

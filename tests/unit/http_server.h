@@ -132,6 +132,13 @@ static inline void http_serve(int fd, const char *request, int n)
                  200 * t, t, 200 * t);
         http_answer(fd, "200 OK", "", text);
         return;
+    } else if (strcmp(path, "/stuck") ==
+               0) { /* all requests were aborted, and no step came since */
+        http_answer(fd, "200 OK", "",
+                    "vllm:num_requests_running 3\nvllm:num_requests_waiting 2\n"
+                    "vllm:kv_cache_usage_perc 0.9\nvllm:generation_tokens_total 7\n"
+                    "vllm:prompt_tokens_total 7\n");
+        return;
     } else if (strcmp(path, "/quiet") == 0) {
         http_answer(fd, "200 OK", "",
                     "vllm:num_requests_running 0\nvllm:num_requests_waiting 0\n"

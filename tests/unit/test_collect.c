@@ -342,8 +342,8 @@ static enum status server(const char *url, const char *kind, enum value_state st
     bool ok = state == VALUE_OK;
     struct event_server_metric metrics[] = {
         {METRIC_OUTPUT_TOKENS_PER_SECOND, ok ? VALUE_OK : VALUE_STALE, tokens, ok ? "" : "old",
-         "vllm:g"},
-        {METRIC_RUNNING, state, ok ? running : NAN, ok ? "" : "gone", ""}};
+         "vllm:g", ""},
+        {METRIC_RUNNING, state, ok ? running : NAN, ok ? "" : "gone", "", "steps"}};
     int64_t pids[100] = {78};
     struct event ev = {.kind = EVENT_SERVER,
                        .u.server = {.url = url,
@@ -381,6 +381,7 @@ static void a_servers_newest_event_counts(void **state)
     assert_int_equal(running->readings, 2);
     assert_near(running->mean, 2.5, 1e-12);
     assert_near(running->max, 4, 0);
+    assert_string_equal(running->freshness, "steps");
     assert_int_equal(server_snapshot_metric(a, METRIC_TTFT)->value.state, VALUE_UNSUPPORTED);
     assert_string_equal(s->servers[1].reason, "gone");
     const struct value *old =

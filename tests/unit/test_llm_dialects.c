@@ -141,7 +141,8 @@ static void take_text(const char *text, int64_t second, struct scrape *s)
 static void a_gauge_without_tokens_is_stale(void **state)
 {
     (void)state;
-    static const char body[] = "vllm:num_requests_running 3\nvllm:generation_tokens_total 10\n"
+    static const char body[] = "vllm:num_requests_running 3\nvllm:num_requests_waiting 2\n"
+                               "vllm:kv_cache_usage_perc 0.5\nvllm:generation_tokens_total 10\n"
                                "vllm:prompt_tokens_total 10\n";
     struct scrape *a = scrape_create(), *b = scrape_create();
     struct signals s;
@@ -153,6 +154,21 @@ static void a_gauge_without_tokens_is_stale(void **state)
     signals_read(a, b, &s);
     assert_int_equal(signal_of(&s, METRIC_RUNNING)->value.state, VALUE_STALE);
     assert_near(signal_of(&s, METRIC_RUNNING)->value.v, 3, 0);
+    assert_int_equal(signal_of(&s, METRIC_WAITING)->value.state, VALUE_STALE);
+    assert_int_equal(signal_of(&s, METRIC_KV_USAGE)->value.state, VALUE_STALE);
+    assert_near(signal_of(&s, METRIC_KV_USAGE)->value.v, 0.5, 0);
+    assert_false(signals_moved(a, b));
+    /* nothing runs or waits: an idle server's gauges are what they are */
+    take_text("vllm:num_requests_running 0\nvllm:num_requests_waiting 0\n"
+              "vllm:kv_cache_usage_perc 0.5\nvllm:generation_tokens_total 10\n"
+              "vllm:prompt_tokens_total 10\n",
+              16, b);
+    signals_read(a, b, &s);
+    assert_int_equal(signal_of(&s, METRIC_KV_USAGE)->value.state, VALUE_OK);
+    take_text("vllm:generation_tokens_total 10\nvllm:prompt_tokens_total 11\n", 16, b);
+    assert_true(signals_moved(a, b));
+    take_text("vllm:generation_tokens_total 10\n", 16, b); /* it may be reading a prompt */
+    assert_true(signals_moved(a, b));
     scrape_destroy(a);
     scrape_destroy(b);
 }

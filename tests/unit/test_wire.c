@@ -167,14 +167,14 @@ static const char server_line[] =
     "\"model\":null,\"pid\":77,\"local\":true,\"gpu_pids\":[78,79],\"state\":\"ok\","
     "\"t0_ns\":1796019438769865363,\"t1_ns\":1796019443769865363,\"metrics\":{"
     "\"output_tokens_per_second\":{\"value\":177.5,\"state\":\"ok\",\"series\":\"vllm:g\"},"
-    "\"kv_usage\":{\"value\":0.96,\"state\":\"stale\",\"reason\":\"old\"},"
+    "\"kv_usage\":{\"value\":0.96,\"state\":\"stale\",\"reason\":\"old\",\"freshness\":\"steps\"},"
     "\"ttft\":{\"value\":null,\"state\":\"warming\",\"reason\":\"none ended\"}}}";
 
 static const struct event_server_metric server_metrics[] = {
-    {METRIC_OUTPUT_TOKENS_PER_SECOND, VALUE_OK, 177.5, "", "vllm:g"},
-    {METRIC_KV_USAGE, VALUE_STALE, 0.96, "old", ""},
+    {METRIC_OUTPUT_TOKENS_PER_SECOND, VALUE_OK, 177.5, "", "vllm:g", ""},
+    {METRIC_KV_USAGE, VALUE_STALE, 0.96, "old", "", "steps"},
     /* a number beside a state that has none must not get through */
-    {METRIC_TTFT, VALUE_WARMING, 0, "none ended", ""},
+    {METRIC_TTFT, VALUE_WARMING, 0, "none ended", "", ""},
 };
 static const int64_t server_pids[] = {78, 79};
 
@@ -217,6 +217,7 @@ static enum status check_server(void *self, const struct event *ev, struct error
         assert_int_equal(s->metrics[i].state, server_metrics[i].state);
         assert_string_equal(s->metrics[i].reason, server_metrics[i].reason);
         assert_string_equal(s->metrics[i].series, server_metrics[i].series);
+        assert_string_equal(s->metrics[i].freshness, server_metrics[i].freshness);
     }
     assert_near(s->metrics[0].v, 177.5, 0);
     assert_near(s->metrics[1].v, 0.96, 0);
