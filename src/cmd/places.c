@@ -11,9 +11,11 @@ bool places_is_none(const char *list)
     return list && strcmp(list, "none") == 0;
 }
 
-/* Of a URL of target.h, which always has one. */
-static unsigned port_of(const struct target *t)
+/* A URL of target.h always has one. */
+unsigned places_port(const struct target *t)
 {
+    if (!t->is_loopback || t->unix_socket[0])
+        return 0;
     const char *host = strstr(t->url, "://");
     const char *end = host ? strchr(host + 3, '/') : NULL;
     while (end && end > host && *end != ':')
@@ -27,8 +29,9 @@ enum status places_add_named(struct watch *w, const char *url, const char *token
     enum status st = target_parse(url, &place.target, err);
     if (!st && watch_count(w) >= SERVERS_MAX)
         st = fail(err, ERR_USAGE, 0, "more than %d servers", SERVERS_MAX);
-    if (!st && place.target.is_loopback && !place.target.unix_socket[0])
-        place.pid = discover_listener("", port_of(&place.target));
+    unsigned port = st ? 0 : places_port(&place.target);
+    if (port)
+        place.pid = discover_listener("", port);
     return st ? st : watch_add(w, &place, err);
 }
 

@@ -25,6 +25,9 @@ size_t places_find(struct discover_place out[DISCOVER_MAX]);
 enum status places_add_found(struct watch *w, const struct discover_place *list, size_t n,
                              struct error *err);
 
+/* The port of a place on this machine's loopback; 0 for others, also for Unix sockets. */
+unsigned places_port(const struct target *t);
+
 /* What answers at a usual port and is no inference server is nobody's business. */
 bool places_is_shown(const struct watch_view *v);
 

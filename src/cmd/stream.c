@@ -33,7 +33,7 @@ const struct command command_stream = {
         "Samples hardware counters and the driver's readings and prints every event as one\n"
         "JSON object a line (docs/events.md), until Ctrl-C or until nobody reads. With it\n"
         "comes what inference servers say of themselves: those of --server, else those that\n"
-        "smeff servers finds at the start; --server none asks nobody. Where a daemon runs its\n"
+        "smeff servers finds, now or later; --server none asks nobody. Where a daemon runs its\n"
         "events are taken (--own: not). --replay plays a recording as if it happened now.",
     .example = "smeff stream --rate 100 | jq -c 'select(.source==\"pm\" and "
                ".event==\"samples\").values.dram_read'",

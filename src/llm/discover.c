@@ -86,6 +86,22 @@ static void read_listeners(const char *root, const char *name, struct listeners 
         fclose(f);
 }
 
+/* port 0 = every one. NULL when memory ran out; free() is the caller's. */
+static struct listeners *listeners_at(const char *root, unsigned port)
+{
+    struct listeners *all = calloc(1, sizeof *all);
+    size_t n = 0;
+    if (!all)
+        return NULL;
+    read_listeners(root, "/proc/self/net/tcp", all);
+    read_listeners(root, "/proc/self/net/tcp6", all);
+    for (size_t i = 0; i < all->n; i++)
+        if (port == 0 || all->list[i].port == port)
+            all->list[n++] = all->list[i];
+    all->n = n;
+    return all;
+}
+
 /* ---- a process ---- */
 
 /* Calls see for the target of every open file, until it returns false. */
@@ -229,11 +245,9 @@ size_t discover_places(const char *root, const int *pids, size_t n, struct disco
                        size_t max)
 {
     struct places places = {out, 0, max};
-    struct listeners *all = calloc(1, sizeof *all);
+    struct listeners *all = listeners_at(root, 0);
     if (!all)
         return 0;
-    read_listeners(root, "/proc/self/net/tcp", all);
-    read_listeners(root, "/proc/self/net/tcp6", all);
     for (size_t i = 0; i < n; i++) {
         int pid = pids[i];
         for (int up = 0; pid > 0 && up <= ANCESTORS_MAX; up++, pid = discover_parent(root, pid))
@@ -301,19 +315,33 @@ static void see_listener(void *self, const struct os_process *p)
 
 int discover_listener(const char *root, unsigned port)
 {
-    struct listeners *all = calloc(1, sizeof *all);
-    if (!all)
-        return 0;
-    read_listeners(root, "/proc/self/net/tcp", all);
-    read_listeners(root, "/proc/self/net/tcp6", all);
-    size_t n = 0;
-    for (size_t i = 0; i < all->n; i++)
-        if (all->list[i].port == port)
-            all->list[n++] = all->list[i];
-    all->n = n;
+    struct listeners *all = listeners_at(root, port);
     struct port_search search = {root, all, 0};
-    if (n)
+    if (all && all->n)
         os_each_process(root, see_listener, &search);
     free(all);
     return search.pid;
+}
+
+bool discover_listens(const char *root, int pid, unsigned port)
+{
+    struct listeners *all = listeners_at(root, port);
+    struct owner owner = {.all = all};
+    bool listens = false;
+    if (all && all->n && pid > 0)
+        each_file(root, pid, see_socket, &owner);
+    for (size_t i = 0; all && i < all->n; i++)
+        listens |= owner.has[i];
+    free(all);
+    return listens;
+}
+
+uint64_t discover_mark(const char *root)
+{
+    struct listeners *all = listeners_at(root, 0);
+    uint64_t mark = 0;
+    for (size_t i = 0; all && i < all->n; i++) /* in whatever order the kernel has them */
+        mark += (all->list[i].inode + 1) * UINT64_C(0x9E3779B97F4A7C15) ^ all->list[i].port;
+    free(all);
+    return mark;
 }

@@ -5,7 +5,9 @@
 #ifndef SMEFF_LLM_DISCOVER_H
 #define SMEFF_LLM_DISCOVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { DISCOVER_URL_SIZE = 40, DISCOVER_MAX = 64 };
 
@@ -26,6 +28,12 @@ size_t discover_gpu_holders(const char *root, int *pids, size_t max);
 /* The process that listens at this port of loopback or of every address; 0 = none that we may see.
  */
 int discover_listener(const char *root, unsigned port);
+
+/* Does this process listen there? */
+bool discover_listens(const char *root, int pid, unsigned port);
+
+/* Of all sockets that listen where loopback reaches them: another number after one came or went. */
+uint64_t discover_mark(const char *root);
 
 /* The process that started this one; 0 = none, or the machine's first process. */
 int discover_parent(const char *root, int pid);

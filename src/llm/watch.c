@@ -35,6 +35,7 @@ struct watch {
     struct fetcher *fetcher;
     struct server **list; /* owned */
     size_t n;
+    size_t turn; /* whose answer is taken first */
 };
 
 static void server_destroy(struct server *s)
@@ -242,15 +243,28 @@ static void take_answer(struct watch *w, size_t i)
         s->not_before_ns = INT64_MAX;
 }
 
+/* The server whose answer is to be taken next: in turn, so that none waits for long. -1 = none. */
+static int next_answer(struct watch *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        size_t at = (w->turn + i) % w->n;
+        if (w->list[at]->waits && !fetcher_is_busy(w->fetcher, at))
+            return (int)at;
+    }
+    return -1;
+}
+
 size_t watch_step(struct watch *w, int timeout_ms)
 {
-    fetcher_step(w->fetcher, timeout_ms);
     size_t waiting = 0;
-    for (size_t i = 0; i < w->n; i++) {
-        if (w->list[i]->waits && !fetcher_is_busy(w->fetcher, i))
-            take_answer(w, i);
-        waiting += w->list[i]->waits;
+    fetcher_step(w->fetcher, next_answer(w) >= 0 ? 0 : timeout_ms);
+    int at = next_answer(w);
+    if (at >= 0) {
+        take_answer(w, (size_t)at);
+        w->turn = (size_t)at + 1;
     }
+    for (size_t i = 0; i < w->n; i++)
+        waiting += w->list[i]->waits;
     return waiting;
 }
 

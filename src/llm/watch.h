@@ -25,7 +25,9 @@ size_t watch_count(const struct watch *w);
  * the next 2, and so on up to 30. What nobody named and has no metrics is not asked again. */
 void watch_begin(struct watch *w);
 
-/* Takes what came, waiting at most timeout_ms; returns how many servers still owe an answer. */
+/* Moves all requests on, waiting at most timeout_ms, and takes one answer; returns how many servers
+ * still owe one. Reading an answer of 8 MiB takes tens of milliseconds, and when the other answers
+ * begin must not be noticed late. */
 size_t watch_step(struct watch *w, int timeout_ms);
 
 /* Does this server owe an answer? */

@@ -59,6 +59,26 @@ static inline void http_trickle(int fd, bool fast)
     }
 }
 
+/* 32,000 series that count tokens: about 2 MB. */
+static inline void http_large(int fd)
+{
+    enum { SERIES = 32000, LINE = 80 };
+    static char body[SERIES * LINE];
+    static size_t n;
+    char head[128];
+    for (int i = 0, is_made = n > 0; i < SERIES && !is_made; i++)
+        n += (size_t)snprintf(
+            body + n, LINE, "vllm:generation_tokens_total{engine=\"%d\",model_name=\"m\"} 5\n", i);
+    snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n", n);
+    http_say(fd, head);
+    for (size_t sent = 0; sent < n;) {
+        ssize_t got = send(fd, body + sent, n - sent, MSG_NOSIGNAL);
+        if (got <= 0)
+            _exit(0);
+        sent += (size_t)got;
+    }
+}
+
 /* request holds the head; n is the number of the request on this connection, from 1. */
 static inline void http_serve(int fd, const char *request, int n)
 {
@@ -139,6 +159,9 @@ static inline void http_serve(int fd, const char *request, int n)
                     "vllm:kv_cache_usage_perc 0.9\nvllm:generation_tokens_total 7\n"
                     "vllm:prompt_tokens_total 7\n");
         return;
+    } else if (strcmp(path, "/large") == 0) {
+        http_large(fd);
+        return;
     } else if (strcmp(path, "/quiet") == 0) {
         http_answer(fd, "200 OK", "",
                     "vllm:num_requests_running 0\nvllm:num_requests_waiting 0\n"
@@ -218,6 +241,9 @@ static inline struct http_server http_start(const char *address)
         n = sizeof *un;
     }
     int fd = socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int again = 1; /* a port of one that just ended can be had */
+    if (fd >= 0 && http_port)
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &again, sizeof again);
     if (fd < 0 || bind(fd, (struct sockaddr *)&storage, n) || listen(fd, 64))
         return s;
     n = sizeof storage;

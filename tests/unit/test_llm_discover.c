@@ -153,6 +153,10 @@ static void who_listens_at_a_port(void **state)
     assert_int_equal(discover_listener(folder, 9123), 30);
     assert_int_equal(discover_listener(folder, 9124), 40);
     assert_int_equal(discover_listener(folder, 9125), 0);
+    assert_true(discover_listens(folder, 31, 9123));
+    assert_false(discover_listens(folder, 40, 9123)); /* started anew: another's */
+    assert_false(discover_listens(folder, 99, 9123));
+    assert_false(discover_listens(folder, 0, 9123));
     assert_int_equal(discover_parent(folder, 31), 30);
     assert_int_equal(discover_parent(folder, 40), 0); /* the machine's first process is nobody's */
     assert_int_equal(discover_parent(folder, 99), 0);
@@ -167,6 +171,22 @@ static void an_empty_machine(void **state)
     assert_int_equal(find(pids, 1), 0);
 }
 
+/* A search is only worth its time when this number is another one. */
+static void sockets_that_come_change_the_mark(void **state)
+{
+    (void)state;
+    uint64_t none = discover_mark(folder);
+    put_socket(false, "0100007F", 9123, "0A", 77);
+    uint64_t one = discover_mark(folder);
+    assert_true(one != none);
+    assert_true(discover_mark(folder) == one);
+    put_socket(false, "0200A8C0", 9124, "0A", 78); /* not by loopback */
+    put_socket(false, "0100007F", 9125, "01", 79); /* a connection */
+    assert_true(discover_mark(folder) == one);
+    put_socket(false, "0100007F", 9123, "0A", 80); /* the same port anew */
+    assert_true(discover_mark(folder) != one);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
@@ -177,6 +197,7 @@ int main(void)
         TEST(usual_ports_that_loopback_reaches),
         TEST(a_server_without_a_gpu_is_known_by_its_command),
         TEST(who_listens_at_a_port),
+        TEST(sockets_that_come_change_the_mark),
         TEST(an_empty_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
