@@ -42,6 +42,7 @@ enum way_kind {
     WAY_LEVEL_SHARE, /* gauge a ÷ gauge b */
     WAY_LEVEL_RATE,  /* gauge a × gauge b ÷ gauge c */
     WAY_RATE,        /* Δ counter a ÷ Δt */
+    WAY_RATE_FIRST,  /* (Δ counter a + Δ count of histogram b) ÷ Δt */
     WAY_RATE_PAIR,   /* (Δ counter a + Δ counter b) ÷ Δt, the mean over their series */
     WAY_RATE_SUM,    /* Δ sum of histogram a ÷ Δt */
     WAY_RATE_WORK,   /* Δ (counter a × gauge b, the mean over the server's life) ÷ Δt */

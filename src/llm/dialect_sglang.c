@@ -48,7 +48,16 @@ static const struct dialect_series series[] = {
 };
 
 static const struct way ways[] = {
-    {.metric = METRIC_OUTPUT_TOKENS_PER_SECOND, .kind = WAY_RATE, .a = DECODE},
+    /* The steps of decoding count theirs; a request's first token comes with its prompt, and is not
+     * among them (metrics_reporter.py: report_prefill_stats). */
+    {.metric = METRIC_OUTPUT_TOKENS_PER_SECOND,
+     .kind = WAY_RATE_FIRST,
+     .a = DECODE,
+     .b = FIRST_TOKEN},
+    {.metric = METRIC_OUTPUT_TOKENS_PER_SECOND,
+     .kind = WAY_RATE,
+     .a = DECODE,
+     .note = "without the first token of each request"},
     {.metric = METRIC_OUTPUT_TOKENS_PER_SECOND,
      .kind = WAY_LEVEL,
      .a = THROUGHPUT,

@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* NVIDIA Triton with the TensorRT-LLM back end (https://github.com/triton-inference-server/
- * tensorrtllm_backend). With its vLLM back end the body also has vLLM's series. There is no counter
- * of tokens, and no label of a request's phase but in the gauges' own names. */
+ * tensorrtllm_backend). With its vLLM back end the body also has vLLM's series. Newer ones have
+ * histograms of the tokens of a request, which are the only count of tokens. */
 #include "llm/dialect_tables.h"
 
-enum { ACTIVE, WAITING, PENDING, KV_FRACTION, FIRST_RESPONSE, REQUEST_TIME, SUCCESS };
+enum {
+    OUTPUT_LENGTH,
+    INPUT_LENGTH,
+    ACTIVE,
+    WAITING,
+    PENDING,
+    KV_FRACTION,
+    FIRST_RESPONSE,
+    REQUEST_TIME,
+    SUCCESS,
+};
 
 static const struct dialect_series series[] = {
+    [OUTPUT_LENGTH] = {"llm_output_token_len", "response_metric_type", "total_output_tokens"},
+    [INPUT_LENGTH] = {"llm_input_token_len", "response_metric_type", "total_input_tokens"},
     [ACTIVE] = {"trt_llm_request_metrics", "request_type", "active"},
     [WAITING] = {"trt_llm_request_metrics", "request_type", "waiting"},
     [PENDING] = {.name = "inference_pending_request_count"},
@@ -18,11 +30,19 @@ static const struct dialect_series series[] = {
 
 static const struct way ways[] = {
     {.metric = METRIC_OUTPUT_TOKENS_PER_SECOND,
+     .kind = WAY_RATE_SUM,
+     .a = OUTPUT_LENGTH,
+     .fresh = FRESH_FINISH},
+    {.metric = METRIC_OUTPUT_TOKENS_PER_SECOND,
      .kind = WAY_NONE,
-     .note = "Triton's TensorRT-LLM back end counts no tokens"},
+     .note = "this version of Triton's TensorRT-LLM back end counts no tokens"},
+    {.metric = METRIC_PROMPT_TOKENS_PER_SECOND,
+     .kind = WAY_RATE_SUM,
+     .a = INPUT_LENGTH,
+     .fresh = FRESH_FINISH},
     {.metric = METRIC_PROMPT_TOKENS_PER_SECOND,
      .kind = WAY_NONE,
-     .note = "Triton's TensorRT-LLM back end counts no tokens"},
+     .note = "this version of Triton's TensorRT-LLM back end counts no tokens"},
     {.metric = METRIC_RUNNING, .kind = WAY_LEVEL, .a = ACTIVE},
     {.metric = METRIC_WAITING, .kind = WAY_LEVEL, .a = WAITING},
     {.metric = METRIC_WAITING, .kind = WAY_LEVEL, .a = PENDING},

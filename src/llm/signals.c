@@ -186,6 +186,19 @@ static void put_rate(struct attempt *t, enum part part)
         judge_digits(t, a.v, step_of(window_level(t->w->now, series, ACROSS_SUM).v, digits));
 }
 
+/* Tokens of steps, and those that came with the prompts. */
+static void put_rate_first(struct attempt *t)
+{
+    struct amount steps = window_growth(t->w, series_of(t, t->way->a), PART_VALUE);
+    struct amount firsts = window_growth(t->w, series_of(t, t->way->b), PART_COUNT);
+    if (!is_number(t, steps) || !is_number(t, firsts))
+        return;
+    if (t->w->seconds > 0)
+        put_number(t, (steps.v + firsts.v) / t->w->seconds);
+    else
+        put_state(t, VALUE_WARMING, "no time between two scrapes");
+}
+
 /* Two counters of one thing, told for one GPU by each engine. */
 static void put_rate_pair(struct attempt *t)
 {
@@ -311,6 +324,9 @@ static void try(struct attempt *t)
     case WAY_RATE:
         put_rate(t, PART_VALUE);
         break;
+    case WAY_RATE_FIRST:
+        put_rate_first(t);
+        break;
     case WAY_RATE_PAIR:
         put_rate_pair(t);
         break;
@@ -377,6 +393,8 @@ static void name_all(const struct attempt *t)
         name_series(t, way->b, " * ", "");
     else if (way->kind == WAY_RATE_PAIR)
         name_series(t, way->b, " + ", "");
+    else if (way->kind == WAY_RATE_FIRST)
+        name_series(t, way->b, " + ", "_count");
     else if (way->kind == WAY_SHARE)
         name_series(t, way->b, " / (same + ", "");
     else if (way->kind == WAY_MEAN_TOKEN)
@@ -506,7 +524,8 @@ bool signals_moved(const struct scrape *before, const struct scrape *now)
             const struct way *way = &dialect_get((enum dialect_id)d)->ways[i];
             bool output = way->metric == METRIC_OUTPUT_TOKENS_PER_SECOND,
                  prompt = way->metric == METRIC_PROMPT_TOKENS_PER_SECOND;
-            if (way->kind != WAY_RATE || way->fresh != FRESH_LIVE || !(output || prompt))
+            if ((way->kind != WAY_RATE && way->kind != WAY_RATE_FIRST) ||
+                way->fresh != FRESH_LIVE || !(output || prompt))
                 continue;
             struct amount a = window_growth(&w, scrape_series(d, way->a), PART_VALUE);
             if (a.kind != AMOUNT_NUMBER ? a.kind != AMOUNT_ABSENT : a.v > 0)
@@ -531,9 +550,9 @@ bool signals_restarted(const struct scrape *before, const struct scrape *now)
              i++) {
             const struct way *way = &dialect_get((enum dialect_id)d)->ways[i];
             uint16_t a = scrape_series(d, way->a);
-            bool counts = way->kind == WAY_RATE || way->kind == WAY_RATE_PAIR ||
-                          way->kind == WAY_RATE_WORK || way->kind == WAY_RATIO ||
-                          way->kind == WAY_SHARE;
+            bool counts = way->kind == WAY_RATE || way->kind == WAY_RATE_FIRST ||
+                          way->kind == WAY_RATE_PAIR || way->kind == WAY_RATE_WORK ||
+                          way->kind == WAY_RATIO || way->kind == WAY_SHARE;
             if ((counts && fell(&w, a, PART_VALUE)) || fell(&w, a, PART_COUNT))
                 return true;
         }
