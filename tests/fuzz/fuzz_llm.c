@@ -44,8 +44,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         b->mono_ns = 3000000000;
         signals_read(has_first ? a : NULL, b, &s);
         check(&s);
-        if (has_first)
+        if (has_first) {
             (void)signals_restarted(a, b);
+            (void)signals_moved(a, b);
+        }
+        signals_doubt_gauges(&s, 6);
+        check(&s);
     }
     scrape_destroy(a);
     scrape_destroy(b);
