@@ -128,7 +128,9 @@ static const struct {
      "dcgmi profile --pause (and --resume afterwards), or take the DCGM_FI_PROF_ fields out of its "
      "list: up to Ada they need the same counters"},
     {"dcgmproftester", false, "DCGM's test program", "stop it, or wait until it ends"},
-    {"smeff", true, "another smeff", "stop it: one process at a time can hold a GPU's counters"},
+    {"smeff", true, "another smeff",
+     "stop it (a daemon: smeff daemon stop, or smeff yield -- COMMAND): one process at a time can "
+     "hold a GPU's counters"},
 };
 
 struct search {

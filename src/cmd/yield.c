@@ -1,38 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* smeff yield: a command that needs the counters itself, while the daemon waits. */
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "cmd/borrow.h"
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/work.h"
-#include "daemon/client.h"
 
-/* Samplers end within two seconds, else they are killed. */
-enum { ANSWER_MS = 15000, LOOK_MS = 10 };
-
-/* The daemon lends the counters for as long as the connection lives: whatever ends us gives them
- * back. *fd -1: no daemon runs, so that they are nobody's. */
-static enum status borrow(const struct options *o, const char *name, int *fd, struct error *err)
-{
-    char request[128];
-    struct buf answer = BUF_INIT;
-    struct error why = ERROR_INIT;
-    enum status st = client_connect(fd, o->run_dir, NULL, &why);
-    if (st == ERR_NOT_FOUND)
-        return OK;
-    if (st)
-        return fail(err, st, why.native, "%s", why.text);
-    snprintf(request, sizeof request, "hold %.60s, process %d", name, (int)getpid());
-    st = client_say(*fd, request, err);
-    if (!st)
-        st = client_hear(*fd, &answer, ANSWER_MS, err);
-    buf_fini(&answer);
-    return st;
-}
+enum { LOOK_MS = 10 };
 
 static int run_command(char **argv)
 {
@@ -59,17 +35,14 @@ static int yield(const struct options *o, int argc, char **argv)
     if (argc == 0)
         return usage_error(&command_yield, "which command? smeff yield -- COMMAND…");
     interrupt_catch();
-    if (borrow(o, argv[0], &fd, &err)) {
+    if (borrow(o->run_dir, argv[0], &fd, &err)) {
         complain("%s", err.text);
-        if (fd >= 0)
-            close(fd);
         return (int)exit_code_of(err.status);
     }
     if (fd < 0)
         complain("no daemon runs, so there was nothing to release");
     int code = run_command(argv);
-    if (fd >= 0)
-        close(fd);
+    borrow_end(fd);
     return code;
 }
 

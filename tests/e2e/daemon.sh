@@ -150,6 +150,10 @@ wait $yielder 2>/dev/null
 pkill -f '^sleep 30$'
 until_true "a yield that is killed gives back" 5 is '.gpus[0].metrics.sm_issue.state' ok
 
+go "doctor borrows" 0 doctor --json
+equal "doctor borrows" "$(jq -r '.gpus[0].backends.pm.usable // .backends.pm.usable' <<<"$out")" true
+until_true "and gives back" 5 is '.gpus[0].metrics.sm_issue.state' ok
+
 # ---- trouble ----
 "$client" "$run/socket" $'dance\n' | grep -q '^error' || fail "a strange request"
 head -c 3000 /dev/urandom >"$dir/noise"
