@@ -10,7 +10,6 @@ KV cache is full and others wait. In each, smeff has to find the server by itsel
 own count. --cpu: without PyTorch, a token each 5 ms, nothing about the GPU is checked. Only one GPU is used.
 Exit code: 0, 1 when something is off, 77 when this machine cannot."""
 import bisect
-import calendar
 import http.server
 import json
 import os
@@ -263,10 +262,16 @@ def compare(phase, what, got, own, tolerance):
     row(phase, what, number(got), f"{number(own)} within {100 * tolerance:g} %", ratio is not None and abs(ratio - 1) <= tolerance)
 
 
-def check_numbers(phase, child, gpu, server, cpu):
-    """The server's window ends with the measurement; the loop's own count over the same seconds."""
-    t0 = calendar.timegm(time.strptime(gpu["start"][:19], "%Y-%m-%dT%H:%M:%S")) + float("0" + gpu["start"][19:-1])
-    t1 = t0 + gpu["window_s"]
+def server_window(evidence, port):
+    """What the last answer's rates cover, by the events that --out keeps."""
+    events = [json.loads(line) for line in (evidence / "events.jsonl").read_text().splitlines()]
+    last = [e for e in events if e["event"] == "server" and e["url"] == f"http://127.0.0.1:{port}/metrics"][-1]
+    return last["t0_ns"] * 1e-9, last["t1_ns"] * 1e-9
+
+
+def check_numbers(phase, child, gpu, server, evidence, cpu):
+    """The loop's own count over just the seconds that the server's rates cover."""
+    t0, t1 = server_window(evidence, child.port)
     tokens = child.between("tokens", t0, t1)
     m, d = server["metrics"], server["derived"]
     compare(phase, "tokens/s: smeff, own count", m["output_tokens_per_second"]["value"], tokens / (t1 - t0), 0.03)
@@ -276,7 +281,8 @@ def check_numbers(phase, child, gpu, server, cpu):
         return
     compare(phase, "DRAM bytes per token, weights", d["bytes_per_output_token"]["value"], WEIGHTS, 0.06)
     energy = gpu["metrics"]["energy"]["value"]
-    compare(phase, "joules per token: smeff, own", d["joules_per_output_token"]["value"], energy / tokens if energy and tokens else None, 0.05)
+    share = (t1 - t0) / gpu["window_s"]  # the energy is that of the counters' window, which ends a moment before or after
+    compare(phase, "joules per token: smeff, own", d["joules_per_output_token"]["value"], share * energy / tokens if energy and tokens else None, 0.05)
 
 
 def check_gauges(phase, signals, running, waiting, kv):
@@ -305,7 +311,7 @@ def check_words(phase, gpu, cpu):
 def check_phase(phase, child, smeff, out, cpu):
     child.set_phase(phase)
     time.sleep(2)
-    report = run_smeff(smeff, out, f"measure-{phase}", "measure", "5", "--gpu", "all")
+    report = run_smeff(smeff, out, f"measure-{phase}", "measure", "5", "--gpu", "all", "--out", str(out / f"evidence-{phase}"))
     time.sleep(0.2)  # the loop's next counts
     gpu, server = report["gpus"][0], find(report, "kind", child.port)
     row(phase, "its GPU", str(server["gpus"]), "[0]", 0 in server["gpus"])
@@ -317,7 +323,7 @@ def check_phase(phase, child, smeff, out, cpu):
         row(phase, "bytes per token", number(server["derived"]["bytes_per_output_token"]["value"]), "none",
             server["derived"]["bytes_per_output_token"]["value"] is None)
     else:
-        check_numbers(phase, child, gpu, server, cpu)
+        check_numbers(phase, child, gpu, server, out / f"evidence-{phase}", cpu)
     check_words(phase, gpu, cpu)
     alone = find(run_smeff(smeff, out, f"servers-{phase}", "servers"), "server", child.port)
     check_gauges(phase + ", servers", alone["signals"], running, waiting, kv)
@@ -341,7 +347,7 @@ def main():
         for phase in ("one", "idle", "full"):
             try:
                 check_phase(phase, child, os.environ["SMEFF"], out, cpu)
-            except (RuntimeError, ValueError, KeyError, TypeError, subprocess.TimeoutExpired) as e:
+            except (RuntimeError, ValueError, KeyError, IndexError, OSError, TypeError, subprocess.TimeoutExpired) as e:
                 row(phase, "the phase", f"{type(e).__name__}: {e}"[:160], "an end", False)
     finally:
         child.end()
