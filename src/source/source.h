@@ -31,6 +31,12 @@ struct source_request {
     const char *file;      /* of replay: the recording */
     double speed;          /* of replay: so many times as fast; 0 = as it was */
     bool loop;             /* of replay: again and again */
+    /* for nsys alone: */
+    const char *nsys;        /* the program, or its name; NULL = search */
+    const char *metrics_set; /* an alias or file:PATH; NULL = the one for the chip */
+    double window_s;         /* length of a capture; 0 = the source's own */
+    bool once;               /* one capture, then end with OK */
+    const char *keep_dir;    /* where reports and exports are kept; NULL = nowhere */
 };
 
 /* Raised by a signal handler: return soon. */
