@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/export.h"
 #include "cmd/output.h"
+#include "cmd/report.h"
 #include "show/show.h"
 #include "source/nsys/nsys.h"
 
@@ -48,14 +49,28 @@ static int show_snapshot(const struct options *o, const char *path, const struct
     return st ? output_failed(&err) : EXIT_CODE_OK;
 }
 
-static int analyze_snapshots(const struct options *o, int argc, char **argv)
+static enum status file_snapshot(const struct options *o, struct reports *reports, int i,
+                                 struct snapshot **out, struct error *err)
+{
+    const char *path;
+    enum status st = reports_file(reports, i, &path, err);
+    if (st)
+        return st;
+    st = export_snapshot(path, o->all, out, err);
+    if (st)
+        reports_rename(reports, i, err);
+    return st;
+}
+
+static int analyze_snapshots(const struct options *o, struct reports *reports, int argc,
+                             char **argv)
 {
     int code = EXIT_CODE_OK;
     bool shown = false;
     for (int i = 0; i < argc; i++) {
         struct error err = ERROR_INIT;
         struct snapshot *s = NULL;
-        if (export_snapshot(argv[i], o->all, &s, &err)) {
+        if (file_snapshot(o, reports, i, &s, &err)) {
             code = worse(code, file_failed(&err));
             continue;
         }
@@ -76,9 +91,11 @@ enum { NOT_DESCRIBED = -1 };
 struct csv_run {
     struct show_csv *csv;
     const struct options *options;
-    const char *file;
-    int streams; /* described so far */
-    int stream;  /* number of the file that is read */
+    struct reports *reports;
+    int number;       /* of the file among those given */
+    const char *file; /* its name */
+    int streams;      /* described so far */
+    int stream;       /* number of the file that is read */
     struct buf out, changes;
     enum status output_status; /* stdout failed: not the file's fault */
 };
@@ -131,11 +148,23 @@ static enum status csv_take(void *self, const struct event *ev, struct error *er
     return st;
 }
 
+static enum status csv_open(struct csv_run *run, struct nsys_export **x, struct error *err)
+{
+    const char *path;
+    enum status st = reports_file(run->reports, run->number, &path, err);
+    if (st)
+        return st;
+    st = nsys_export_open(x, path, run->options->all, err);
+    if (st)
+        reports_rename(run->reports, run->number, err);
+    return st;
+}
+
 static enum status csv_describe_file(struct csv_run *run, struct error *err)
 {
     struct nsys_export *x = NULL;
     struct event_sink sink = {csv_describe, run};
-    enum status st = nsys_export_open(&x, run->file, run->options->all, err);
+    enum status st = csv_open(run, &x, err);
     if (!st)
         st = nsys_export_describe(x, &sink, err);
     nsys_export_close(x);
@@ -148,7 +177,7 @@ static enum status csv_read_file(struct csv_run *run, struct error *err)
     struct event_sink check = {csv_check, run}, take = {csv_take, run};
     enum nsys_order order = NSYS_AS_STORED;
     buf_clear(&run->changes);
-    enum status st = nsys_export_open(&x, run->file, run->options->all, err);
+    enum status st = csv_open(run, &x, err);
     if (st)
         return st;
     st = nsys_export_describe(x, &check, err);
@@ -170,6 +199,7 @@ static int csv_describe_all(struct csv_run *run, int argc, char **argv, int *lis
     int code = EXIT_CODE_OK;
     for (int i = 0; i < argc; i++) {
         struct error err = ERROR_INIT;
+        run->number = i;
         run->file = argv[i];
         list[i] = run->streams;
         if (csv_describe_file(run, &err)) {
@@ -190,6 +220,7 @@ static int csv_read_all(struct csv_run *run, int argc, char **argv, const int *l
     for (int i = 0; i < argc; i++) {
         if (list[i] == NOT_DESCRIBED)
             continue;
+        run->number = i;
         run->file = argv[i];
         run->stream = list[i];
         if (csv_read_file(run, &err)) {
@@ -201,10 +232,10 @@ static int csv_read_all(struct csv_run *run, int argc, char **argv, const int *l
     return code;
 }
 
-static int analyze_csv(const struct options *o, int argc, char **argv)
+static int analyze_csv(const struct options *o, struct reports *reports, int argc, char **argv)
 {
     struct error err = ERROR_INIT;
-    struct csv_run run = {.options = o};
+    struct csv_run run = {.options = o, .reports = reports};
     int *list = calloc((size_t)argc, sizeof *list);
     if (!list || show_csv_create(&run.csv, &err)) {
         free(list);
@@ -227,22 +258,32 @@ static int analyze(const struct options *o, int argc, char **argv)
         return usage_error(&command_analyze, "no file given");
     if (o->json && o->csv)
         return usage_error(&command_analyze, "--json and --csv exclude each other");
-    return o->csv ? analyze_csv(o, argc, argv) : analyze_snapshots(o, argc, argv);
+    struct reports *reports = NULL;
+    struct error err = ERROR_INIT;
+    if (reports_open(&reports, argc, argv, o->nsys, &err)) {
+        complain("%s", err.text);
+        return EXIT_CODE_FAILURE;
+    }
+    int code =
+        o->csv ? analyze_csv(o, reports, argc, argv) : analyze_snapshots(o, reports, argc, argv);
+    reports_close(reports);
+    return code;
 }
 
 const struct command command_analyze = {
     .name = "analyze",
     .arguments = "FILE...",
-    .summary = "table and verdict from SQLite exports of Nsight Systems",
+    .summary = "table and verdict from SQLite exports and reports of Nsight Systems",
     .details =
         "Reads the GPU metrics of each FILE, an SQLite export of Nsight Systems (nsys), and\n"
         "prints every metric that it holds (mean, min, p50, p95, max over the whole\n"
         "capture), why the others have no number, and what limits the GPU.\n"
         "\n"
-        "An .nsys-rep becomes such a file by: nsys export -t sqlite FILE.nsys-rep\n"
+        "An .nsys-rep is exported first, by the nsys of this machine (--nsys), into a folder\n"
+        "that is removed again.\n"
         "A file that cannot be used is named on stderr; the others are shown, and the exit\n"
         "code is 7.",
     .example = "smeff analyze data/h200/decode.sqlite --json | jq '.gpus[0].verdict.kind'",
-    .options = OPTION(JSON) | OPTION(CSV) | OPTION(ALL) | OPTION(NO_COLOR),
+    .options = OPTION(JSON) | OPTION(CSV) | OPTION(ALL) | OPTION(NO_COLOR) | OPTION(NSYS),
     .run = analyze,
 };

@@ -27,7 +27,7 @@ enum exit_code {
     X(ALL, all, "all", false, "SMEFF_ALL", "also what is not in smeff's catalogue")                \
     X(NO_COLOR, no_color, "no-color", false, "SMEFF_NO_COLOR", "no colours (also NO_COLOR)")       \
     X(GPU, gpu, "gpu", true, "SMEFF_GPU", "LIST of indices or UUIDs, or all")                      \
-    X(BACKEND, backend, "backend", true, "SMEFF_BACKEND", "auto, pm, gpm or nvml")                 \
+    X(BACKEND, backend, "backend", true, "SMEFF_BACKEND", "auto, pm, gpm, nsys or nvml")           \
     X(RATE, rate, "rate", true, "SMEFF_RATE", "HZ: counter samples a second")                      \
     X(SET, set, "set", true, "SMEFF_SET", "core or wide")                                          \
     X(METRIC, metric, "metric", true, "SMEFF_METRIC", "KEY to add to the set; repeatable")         \
@@ -35,7 +35,13 @@ enum exit_code {
     X(CHIP, chip, "chip", true, "SMEFF_CHIP", "NAME, such as GB202: the counters there")           \
     X(PROGRESS, progress, "progress", false, "SMEFF_PROGRESS",                                     \
       "with --json: an event for each batch")                                                      \
-    X(NSYS, nsys, "nsys", true, "SMEFF_NSYS", "PROGRAM of Nsight Systems: compare with it, too")   \
+    X(NSYS, nsys, "nsys", true, "SMEFF_NSYS",                                                      \
+      "PROGRAM of Nsight Systems: a path, or a name in PATH")                                      \
+    X(METRICS_SET, metrics_set, "metrics-set", true, "SMEFF_METRICS_SET",                          \
+      "NAME of a metric set of nsys")                                                              \
+    X(WINDOW, window, "window", true, "SMEFF_WINDOW", "SECONDS that a capture of nsys takes")      \
+    X(ONCE, once, "once", false, "SMEFF_ONCE", "one capture of nsys, then the end")                \
+    X(KEEP, keep, "keep", true, "SMEFF_KEEP", "DIR: keep what nsys wrote there")                   \
     X(QUICK, quick, "quick", false, "SMEFF_QUICK", "fewer loads, for less time")                   \
     X(OUT, out, "out", true, "SMEFF_OUT", "DIR: also keep the evidence there")                     \
     X(SERVER, server, "server", true, "SMEFF_SERVER", "URL of an inference server; repeatable")    \

@@ -10,6 +10,7 @@
 #include "cmd/doubts.h"
 #include "cmd/start.h"
 #include "event/file.h"
+#include "source/nsys/find.h"
 #include "source/pm/pm.h"
 
 enum { GPUS_MAX = SOURCE_GPUS_MAX };
@@ -22,14 +23,16 @@ struct live {
     const struct request *request;
     const struct event_sink *sink;
     struct samplers *samplers;
-    char gpus[512];   /* the list for --gpu of samplers that serve several; "" = all */
-    size_t nvml, gpm; /* numbers of these samplers; nvml: or of the recording's */
-    bool has_gpm;
+    char gpus[512];         /* the list for --gpu of samplers that serve several; "" = all */
+    size_t nvml, gpm, nsys; /* numbers of these samplers; nvml: or of the
+                               recording's */
+    bool has_gpm, has_nsys, nsys_looked;
     double gpm_hz;       /* 0 = the source's own */
     size_t pm[GPUS_MAX]; /* number of the sampler of each GPU; valid where pm_started */
     bool pm_started[GPUS_MAX], pm_wanted[GPUS_MAX], unwanted[GPUS_MAX];
     struct doubts *doubts[GPUS_MAX]; /* owned; NULL = not looked for yet */
     bool held;                       /* the counters are another program's for now */
+    bool has_plan;                   /* nsys has said what it will give */
     bool any_wanted;                 /* some GPU that was seen is one of those asked for */
 };
 
@@ -38,7 +41,7 @@ struct live {
 /* The command line of a sampler. rate_hz 0 = the source's own. */
 struct sampler_argv {
     struct child_argv child;
-    char rate[32], speed[32];
+    char rate[32], speed[32], window[32];
 };
 
 /* A recording plays all of its sources: it takes the driver's place. */
@@ -51,6 +54,17 @@ static void add_replay(struct sampler_argv *a, const struct request *r)
         child_argv_word(&a->child, "--loop");
 }
 
+static void add_nsys_options(struct sampler_argv *a, const struct request *r)
+{
+    child_argv_option(&a->child, "--nsys", r->nsys);
+    child_argv_option(&a->child, "--metrics-set", r->metrics_set);
+    child_argv_option(&a->child, "--keep", r->keep_dir);
+    snprintf(a->window, sizeof a->window, "%.9g", r->window_s);
+    child_argv_option(&a->child, "--window", r->window_s > 0 ? a->window : NULL);
+    if (r->once)
+        child_argv_word(&a->child, "--once");
+}
+
 static void make_argv(struct sampler_argv *a, const struct request *r, const char *source,
                       const char *gpus, double rate_hz)
 {
@@ -60,6 +74,8 @@ static void make_argv(struct sampler_argv *a, const struct request *r, const cha
     child_argv_option(&a->child, "--rate", rate_hz > 0 ? a->rate : NULL);
     if (strcmp(source, "replay") == 0)
         add_replay(a, r);
+    if (strcmp(source, "nsys") == 0)
+        add_nsys_options(a, r);
     if (strcmp(source, "pm") != 0)
         return;
     child_argv_option(&a->child, "--set", r->set == SET_WIDE ? "wide" : "core");
@@ -91,6 +107,49 @@ static enum status start_wanted_pm(struct live *l, struct error *err)
         l->pm_started[i] = !st;
     }
     return st;
+}
+
+/* ---- nsys ---- */
+
+static enum status start_nsys(struct live *l, struct error *err)
+{
+    enum status st = add_sampler(l, "nsys", l->gpus, l->request->rate_hz, &l->nsys, err);
+    l->has_nsys = !st;
+    return st;
+}
+
+static bool has_for_good(enum status st)
+{
+    return st == ERR_UNSUPPORTED || st == ERR_NOT_FOUND;
+}
+
+/* Can neither PM sampling nor GPM be had, ever? Where the right to read counters is missing, nsys
+ * has it neither. */
+static bool wants_nsys(const struct live *l)
+{
+    const char *reason;
+    bool any = false;
+    if (l->request->backend != BACKEND_AUTO || l->request->no_nsys || l->nsys_looked ||
+        !has_for_good(samplers_end(l->samplers, l->gpm, &reason)))
+        return false;
+    for (size_t i = 0; i < GPUS_MAX; i++) {
+        if (l->pm_wanted[i] &&
+            (!l->pm_started[i] || !has_for_good(samplers_end(l->samplers, l->pm[i], &reason))))
+            return false;
+        any |= l->pm_wanted[i];
+    }
+    return any;
+}
+
+/* Without nsys on this machine, what PM sampling and GPM said stays the reason. */
+static enum status look_for_nsys(struct live *l, struct error *err)
+{
+    struct nsys_candidates candidates;
+    const struct nsys_places places = nsys_places_here();
+    if (!wants_nsys(l))
+        return OK;
+    l->nsys_looked = true;
+    return nsys_find(&places, l->request->nsys, &candidates, NULL) ? OK : start_nsys(l, err);
 }
 
 static bool uses_pm(const struct request *r)
@@ -178,6 +237,7 @@ static enum status take_plan(struct live *l, const struct event *ev, struct erro
     struct plan_series series[METRIC_COUNT];
     const struct doubts *doubts = ev->u.plan.gpu < GPUS_MAX ? l->doubts[ev->u.plan.gpu] : NULL;
     struct event marked = *ev;
+    l->has_plan |= ev->u.plan.source == SOURCE_NSYS;
     if (doubts)
         marked.u.plan = doubts_apply(doubts, &ev->u.plan, series);
     return event_push(l->sink, &marked, err);
@@ -250,6 +310,8 @@ static enum status start_first(struct live *l, struct error *err)
     l->gpm_hz = gpm_wanted_hz(l);
     if (!st && l->has_gpm)
         st = add_sampler(l, "gpm", gpus, l->gpm_hz, &l->gpm, err);
+    if (!st && l->request->backend == BACKEND_NSYS)
+        st = start_nsys(l, err);
     return st;
 }
 
@@ -293,6 +355,8 @@ enum status live_poll(struct live *l, int timeout_ms, struct error *err)
     enum status st = samplers_poll(l->samplers, timeout_ms, err);
     if (!st)
         st = start_wanted_pm(l, err);
+    if (!st)
+        st = look_for_nsys(l, err);
     return st ? st : adapt_gpm(l, err);
 }
 
@@ -349,6 +413,10 @@ bool live_settled(const struct live *l)
 {
     if (!decided(l, l->nvml))
         return false;
+    if (l->has_nsys)
+        return l->request->once ? l->has_plan : decided(l, l->nsys);
+    if (wants_nsys(l))
+        return false;
     bool pm_delivers = false;
     for (size_t i = 0; i < GPUS_MAX; i++) {
         if (l->pm_wanted[i] && !l->pm_started[i])
@@ -368,6 +436,10 @@ enum status live_counters(const struct live *l, const char **reason)
         return samplers_delivered(l->samplers, l->nvml)
                    ? OK
                    : samplers_end(l->samplers, l->nvml, reason);
+    if (l->has_nsys && samplers_delivered(l->samplers, l->nsys))
+        return OK;
+    if (l->has_nsys) /* it was asked last */
+        return samplers_end(l->samplers, l->nsys, reason);
     if (l->has_gpm && samplers_delivered(l->samplers, l->gpm))
         return OK;
     if (l->has_gpm)
@@ -379,6 +451,11 @@ enum status live_counters(const struct live *l, const char **reason)
             st = samplers_end(l->samplers, l->pm[i], reason);
     }
     return st;
+}
+
+bool live_captured(const struct live *l)
+{
+    return l->has_nsys && samplers_pid(l->samplers, l->nsys) == 0;
 }
 
 bool live_over(const struct live *l, enum status *status, const char **reason)

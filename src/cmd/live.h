@@ -8,8 +8,9 @@
 
 struct live;
 
-/* Starts samplers: the driver's readings of all GPUs, GPM as second source, and PM sampling of each
- * GPU, as the backend says. Events of wanted GPUs go to sink. r must outlive the live object. */
+/* Starts samplers: the driver's readings of all GPUs, GPM as second source, PM sampling of each
+ * GPU, and nsys, as the backend says. Events of wanted GPUs go to sink. r must outlive the live
+ * object. */
 enum status live_open(struct live **out, const struct request *r, const struct event_sink *sink,
                       struct error *err);
 
@@ -31,6 +32,9 @@ bool live_settled(const struct live *l);
 /* Why there are no hardware counters: OK when there are, else the status and reason of the best
  * source that failed. */
 enum status live_counters(const struct live *l, const char **reason);
+
+/* Of a request for one capture of nsys: has it ended, well or not? */
+bool live_captured(const struct live *l);
 
 /* Has everything ended (no driver, no GPU)? Then *reason and the status say why. */
 bool live_over(const struct live *l, enum status *status, const char **reason);

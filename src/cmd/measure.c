@@ -40,6 +40,7 @@ struct measurement {
     int64_t to_ns;             /* its end */
     int64_t from_ns;           /* UNIX time; samples that began before are left out; 0 = not yet */
     struct work command;       /* the measured one */
+    double captured_s; /* length of the one capture of nsys that this is; 0 = sampled as it goes */
 };
 
 /* ---- events ---- */
@@ -162,9 +163,12 @@ static enum status sample(struct measurement *m, double seconds, char **command,
         if (!rows_on_terminal(m))
             show_progress(done_s, command ? 0 : seconds, false);
         work_check(&m->command);
-        if (command ? m->command.ended : done_s >= seconds)
+        bool timed = !command && m->captured_s <= 0;
+        if (timed     ? done_s >= seconds
+            : command ? m->command.ended
+                      : intake_captured(m->intake))
             break;
-        double left_ms = command ? (double)POLL_MS : 1000 * (seconds - done_s) + 1;
+        double left_ms = timed ? 1000 * (seconds - done_s) + 1 : (double)POLL_MS;
         st = poll_all(m, left_ms < (double)POLL_MS ? (int)left_ms : POLL_MS, err);
     }
     if (!st)
@@ -184,7 +188,8 @@ static enum status sample(struct measurement *m, double seconds, char **command,
 /* What a table would show, where there is none; and a source that was lost on the way. */
 static void complain_gaps(const struct measurement *m, const struct snapshot *s)
 {
-    double asked_s = (double)(m->to_ns - m->from_ns) * 1e-9;
+    /* nsys takes its time before and after */
+    double asked_s = m->captured_s > 0 ? m->captured_s : (double)(m->to_ns - m->from_ns) * 1e-9;
     for (size_t i = 0; i < s->n_gpus; i++) {
         const struct gpu_snapshot *g = &s->gpus[i];
         double window_s = gpu_snapshot_window_s(g);
@@ -248,10 +253,12 @@ static int run(struct measurement *m, const struct request *r, double seconds, c
         st = wait_until_settled(m, &ended, &reason, &err);
     if (!st && ended)
         st = fail(&err, ended, 0, "%s", reason);
-    if (!st)
+    if (!st && !r->once)
         counters = counters_status(m, r, &err);
     if (!st && !counters)
         st = sample(m, seconds, command, &err);
+    if (!st && r->once) /* only now is it known */
+        counters = counters_status(m, r, &err);
     intake_close(m->intake);
     serverwatch_close(m->servers);
     m->servers = NULL;
@@ -283,6 +290,17 @@ static enum status take_arguments(int argc, char **argv, double *seconds, char *
     return request_check_seconds(*seconds, err);
 }
 
+/* Of nsys one capture has it all, as long as nsys vouches for such a long one. */
+static void choose_windows(struct request *r, const struct options *o, double seconds, bool command)
+{
+    static const double long_window_s = 10;
+    r->keep_dir = o->out;
+    if (r->backend != BACKEND_NSYS || command)
+        return;
+    r->once = seconds <= NSYS_CAPTURE_MAX_S;
+    r->window_s = r->once ? seconds : long_window_s;
+}
+
 static int measure(const struct options *o, int argc, char **argv)
 {
     struct request request;
@@ -294,7 +312,8 @@ static int measure(const struct options *o, int argc, char **argv)
     if (o->json && o->csv)
         return usage_error(&command_measure, "--json and --csv exclude each other");
     interrupt_catch();
-    struct measurement m = {.options = o};
+    choose_windows(&request, o, seconds, command != NULL);
+    struct measurement m = {.options = o, .captured_s = request.once ? request.window_s : 0};
     enum status st = collector_create(&m.collector, &err);
     if (!st && o->out)
         st = evidence_create(&m.evidence, o->out, &err);
@@ -325,6 +344,7 @@ const struct command command_measure = {
     .example = "smeff measure 10 --json | jq '.gpus[0].verdict'",
     .options = OPTION(JSON) | OPTION(CSV) | OPTION(NO_COLOR) | OPTION(GPU) | OPTION(BACKEND) |
                OPTION(RATE) | OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) | OPTION(OUT) |
-               OPTION(OWN) | OPTION(RUN_DIR) | OPTION(SERVER) | OPTION(TOKEN_FILE),
+               OPTION(NSYS) | OPTION(METRICS_SET) | OPTION(OWN) | OPTION(RUN_DIR) |
+               OPTION(SERVER) | OPTION(TOKEN_FILE),
     .run = measure,
 };

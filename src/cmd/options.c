@@ -35,8 +35,22 @@ static bool is_off(const char *value)
            strcmp(value, "false") == 0;
 }
 
+/* What other tools for nsys call the same. Ours wins. */
+static void from_others(const struct command *c, struct options *o)
+{
+    const char *set = getenv("METRICS_SET"), *gpu = getenv("GPU_DEVICE");
+    if (set && *set && (c->options & OPTION(METRICS_SET)))
+        o->metrics_set = set;
+    if (gpu && *gpu && (c->options & OPTION(GPU)))
+        o->gpu = gpu;
+}
+
+/* A sampler is told everything by the smeff that starts it, which has read the environment. */
 static void from_environment(const struct command *c, struct options *o)
 {
+    if (c == &command_sampler)
+        return;
+    from_others(c, o);
     for (int i = 0; i < OPTION_INDEX_COUNT; i++) {
         const char *value = getenv(table[i].env);
         if (value && (c->options & UINT64_C(1) << i) &&

@@ -9,13 +9,21 @@
 
 static enum status parse_backend(const char *text, enum backend *out, struct error *err)
 {
-    static const char *const names[] = {"auto", "pm", "gpm", "nvml"};
+    static const char *const names[] = {"auto", "pm", "gpm", "nvml", "nsys"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(text, names[i]) == 0) {
             *out = (enum backend)i;
             return OK;
         }
-    return fail(err, ERR_USAGE, 0, "--backend is auto, pm, gpm or nvml, not \"%s\"", text);
+    return fail(err, ERR_USAGE, 0, "--backend is auto, pm, gpm, nsys or nvml, not \"%s\"", text);
+}
+
+static enum status parse_window(const char *text, double *out, struct error *err)
+{
+    if (!num_parse(text, out) || *out < 0.1 || *out > NSYS_CAPTURE_MAX_S)
+        return fail(err, ERR_USAGE, 0, "--window is 0.1 to %d seconds, not \"%s\"",
+                    NSYS_CAPTURE_MAX_S, text);
+    return OK;
 }
 
 static enum status parse_rate(const char *text, double *out, struct error *err)
@@ -88,12 +96,18 @@ static enum status parse_replay(const struct options *o, struct request *r, stru
 
 enum status request_parse(const struct options *o, struct request *out, struct error *err)
 {
-    *out = (struct request){.cupti_dir = o->cupti};
+    *out = (struct request){.cupti_dir = o->cupti,
+                            .nsys = o->nsys,
+                            .metrics_set = o->metrics_set,
+                            .keep_dir = o->keep,
+                            .once = o->once != NULL};
     enum status st = parse_replay(o, out, err);
     if (!st && o->backend)
         st = parse_backend(o->backend, &out->backend, err);
     if (!st && o->rate)
         st = parse_rate(o->rate, &out->rate_hz, err);
+    if (!st && o->window)
+        st = parse_window(o->window, &out->window_s, err);
     if (!st && o->metric)
         st = parse_metrics(out, o->metric, err);
     if (!st && o->gpu)

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* What to sample: the common options --gpu, --backend, --rate, --set, --metric, --cupti,
- * --replay. */
+ * --nsys, --metrics-set, --replay. */
 #ifndef SMEFF_CMD_REQUEST_H
 #define SMEFF_CMD_REQUEST_H
 
 #include "cmd/cmd.h"
 #include "source/source.h"
 
-enum backend { BACKEND_AUTO, BACKEND_PM, BACKEND_GPM, BACKEND_NVML };
+enum backend { BACKEND_AUTO, BACKEND_PM, BACKEND_GPM, BACKEND_NVML, BACKEND_NSYS };
+
+/* nsys does not promise captures over five minutes
+ * (https://docs.nvidia.com/nsight-systems/UserGuide/). */
+enum { NSYS_CAPTURE_MAX_S = 300 };
 
 struct request {
     enum backend backend;
@@ -24,8 +28,12 @@ struct request {
     const char *replay; /* a recording instead of a card; NULL = a card */
     double speed;       /* of it; 0 = as it was */
     bool loop;
+    const char *nsys, *metrics_set, *keep_dir; /* as given; NULL = not */
+    double window_s;                           /* of a capture of nsys; 0 = default */
+    bool once;                                 /* one capture of nsys */
     /* not from options: */
     double gpm_hz;  /* how often to read GPM, whatever else there is; 0 = as live.c thinks best */
+    bool no_nsys;   /* auto: not nsys instead of the others */
     bool no_doubts; /* do not mark what a self-test found wrong */
 };
 

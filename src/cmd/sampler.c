@@ -12,11 +12,13 @@
 #include "cmd/request.h"
 #include "event/wire.h"
 #include "source/gpm/gpm.h"
+#include "source/nsys/relay.h"
 #include "source/nvml/nvml.h"
 #include "source/pm/pm.h"
 #include "source/replay/replay.h"
 
-static const struct source_ops *const sources[] = {&pm_ops, &gpm_ops, &nvml_ops, &replay_ops};
+static const struct source_ops *const sources[] = {&pm_ops, &gpm_ops, &nvml_ops, &replay_ops,
+                                                   &nsys_ops};
 
 static struct source_stop stop;
 
@@ -118,7 +120,13 @@ static int sampler(const struct options *o, int argc, char **argv)
                                      .cupti_dir = request.cupti_dir,
                                      .file = request.replay,
                                      .speed = request.speed,
-                                     .loop = request.loop};
+                                     .loop = request.loop,
+
+                                     .nsys = request.nsys,
+                                     .metrics_set = request.metrics_set,
+                                     .window_s = request.window_s,
+                                     .once = request.once,
+                                     .keep_dir = request.keep_dir};
     struct event_sink sink = {push, &out};
     run_source(ops, &r, &sink);
     event_encoder_destroy(out.encoder);
@@ -134,6 +142,7 @@ const struct command command_sampler = {
                "counters, so that vendor libraries stay out of its own process.",
     .example = "smeff sampler pm --gpu 0 --rate 50",
     .options = OPTION(GPU) | OPTION(RATE) | OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) |
-               OPTION(REPLAY) | OPTION(SPEED) | OPTION(LOOP),
+               OPTION(REPLAY) | OPTION(SPEED) | OPTION(LOOP) |
+               OPTION(NSYS) | OPTION(METRICS_SET) | OPTION(WINDOW) | OPTION(ONCE) | OPTION(KEEP),
     .run = sampler,
 };

@@ -285,6 +285,7 @@ static enum status one_gpu(struct request *r, bool given, unsigned *gpu, struct 
     r->backend = BACKEND_AUTO;
     r->set = SET_WIDE;
     r->gpm_hz = 4;
+    r->no_nsys = true;
     r->no_doubts = true;
     return OK;
 }
