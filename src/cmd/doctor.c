@@ -42,6 +42,7 @@ static int examine(const struct request *r, const struct options *o, struct doct
         return 128 + interrupt_raised();
     }
     if (!st) {
+        doctor_nsys_look(o->nsys, &findings.nsys);
         doctor_remedy_choose(facts, &findings, &remedy);
         const struct doctor_report report = {facts, &findings, &remedy,
                                              doctor_exit_code(&findings)};
@@ -83,6 +84,7 @@ const struct command command_doctor = {
                "0 hardware counters can be read, 3 no GPU or driver, 4 no permission, 5 another\n"
                "program holds them, 1 otherwise. A daemon of smeff lends its counters meanwhile.",
     .example = "smeff doctor --json | jq -r .remedy.text",
-    .options = OPTION(JSON) | OPTION(NO_COLOR) | OPTION(GPU) | OPTION(CUPTI) | OPTION(RUN_DIR),
+    .options = OPTION(JSON) | OPTION(NO_COLOR) | OPTION(GPU) | OPTION(CUPTI) | OPTION(NSYS) |
+               OPTION(RUN_DIR),
     .run = doctor,
 };

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/os.h"
 #include "cmd/doctor_cupti.h"
+#include "cmd/doctor_nsys.h"
 #include "cmd/request.h"
 #include "metric/value.h"
 #include "show/show.h"
@@ -77,7 +78,8 @@ struct doctor_findings {
     struct cupti_taken cupti;                       /* path "": none */
     enum status cupti_status;                       /* why there is none */
     char cupti_reason[400];
-    bool none_asked_for; /* there are GPUs, but not those that were asked for */
+    struct doctor_nsys nsys; /* filled by doctor_nsys_look, not by doctor_probe */
+    bool none_asked_for;     /* there are GPUs, but not those that were asked for */
 };
 
 /* Starts the sources for some seconds, each in its own process. ERR_IO: that is not possible. */

@@ -108,14 +108,18 @@ static json_t *remedy_json(const struct doctor_remedy *r)
                      "caution", or_null(r->caution));
 }
 
-/* nsys is a source of a later version. */
+static json_t *nsys_json(const struct doctor_nsys *n)
+{
+    enum value_state state = n->usable ? VALUE_OK : source_state_of(n->status);
+    return json_pack("{s:b, s:s, s:s?, s:s?, s:s?}", "usable", n->usable, "state",
+                     value_state_name(state), "reason", or_null(n->reason), "program",
+                     or_null(n->path), "version", or_null(n->version));
+}
+
 static json_t *all_backends_json(const struct doctor_findings *f)
 {
     json_t *o = backends_json(f->backends);
-    json_object_set_new(o, "nsys",
-                        json_pack("{s:b, s:s, s:s}", "usable", 0, "state",
-                                  value_state_name(VALUE_UNSUPPORTED), "reason",
-                                  "only analyze (its exports) and selftest --nsys use it so far"));
+    json_object_set_new(o, "nsys", nsys_json(&f->nsys));
     return o;
 }
 

@@ -147,6 +147,18 @@ static void put_backend(const struct page *p, const char *name, const struct doc
         line(p, label, "%s", b->reason[0] ? b->reason : status_text(b->status));
 }
 
+/* It is not started for a moment: a capture takes seconds. */
+static void put_nsys(const struct page *p, const struct doctor_nsys *n)
+{
+    if (n->usable)
+        line(p, "nsys        yes", "%s, %s: windows of seconds, with gaps (--backend nsys)",
+             n->version, n->path);
+    else if (n->path[0])
+        line(p, "nsys        no", "%s, %s: %s", n->version, n->path, n->reason);
+    else
+        line(p, "nsys        no", "%s", n->reason);
+}
+
 static void put_backends(const struct page *p, const struct doctor_report *r)
 {
     const struct doctor_findings *f = r->findings;
@@ -162,7 +174,7 @@ static void put_backends(const struct page *p, const struct doctor_report *r)
             put_backend(p, f->n_gpus > 1 ? label : name, &f->gpus[i].backends[s]);
         }
     }
-    line(p, "nsys        no", "only analyze (its exports) and selftest --nsys use it so far");
+    put_nsys(p, &f->nsys);
 }
 
 static void put_remedy(const struct page *p, const struct doctor_remedy *r)

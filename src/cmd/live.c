@@ -31,9 +31,12 @@ struct live {
     size_t pm[GPUS_MAX]; /* number of the sampler of each GPU; valid where pm_started */
     bool pm_started[GPUS_MAX], pm_wanted[GPUS_MAX], unwanted[GPUS_MAX];
     struct doubts *doubts[GPUS_MAX]; /* owned; NULL = not looked for yet */
-    bool held;                       /* the counters are another program's for now */
-    bool has_plan;                   /* nsys has said what it will give */
-    bool any_wanted;                 /* some GPU that was seen is one of those asked for */
+    bool held; /* the counters are another program's for now */
+    bool captured;                   /* the one capture that was asked for has ended */
+    enum status capture_status;
+    char capture_reason[400];
+    bool has_plan;   /* nsys has said what it will give */
+    bool any_wanted; /* some GPU that was seen is one of those asked for */
 };
 
 /* ---- starting samplers ---- */
@@ -350,9 +353,21 @@ static enum status adapt_gpm(struct live *l, struct error *err)
     return samplers_change(l->samplers, l->gpm, a.child.word, err);
 }
 
+/* How the one capture ended, before the sampler may be started again. */
+static void note_capture(struct live *l)
+{
+    const char *reason = "";
+    if (!l->request->once || !l->has_nsys || l->captured || samplers_pid(l->samplers, l->nsys) != 0)
+        return;
+    l->captured = true;
+    l->capture_status = samplers_end(l->samplers, l->nsys, &reason);
+    snprintf(l->capture_reason, sizeof l->capture_reason, "%s", reason);
+}
+
 enum status live_poll(struct live *l, int timeout_ms, struct error *err)
 {
     enum status st = samplers_poll(l->samplers, timeout_ms, err);
+    note_capture(l);
     if (!st)
         st = start_wanted_pm(l, err);
     if (!st)
@@ -438,6 +453,10 @@ enum status live_counters(const struct live *l, const char **reason)
                    : samplers_end(l->samplers, l->nvml, reason);
     if (l->has_nsys && samplers_delivered(l->samplers, l->nsys))
         return OK;
+    if (l->captured) {
+        *reason = l->capture_reason;
+        return l->capture_status;
+    }
     if (l->has_nsys) /* it was asked last */
         return samplers_end(l->samplers, l->nsys, reason);
     if (l->has_gpm && samplers_delivered(l->samplers, l->gpm))
@@ -455,7 +474,7 @@ enum status live_counters(const struct live *l, const char **reason)
 
 bool live_captured(const struct live *l)
 {
-    return l->has_nsys && samplers_pid(l->samplers, l->nsys) == 0;
+    return l->captured;
 }
 
 bool live_over(const struct live *l, enum status *status, const char **reason)

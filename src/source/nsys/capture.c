@@ -123,8 +123,9 @@ static enum status no_result(const struct nsys_capture *c, const char *what, str
     if (st)
         return st;
     nsys_message_last(said, last, sizeof last);
-    return fail(err, ERR_IO, 0, "nsys %s wrote no %s; it %s%s%s", c->tool->version.text, what,
-                proc_death_text(death, sizeof death, how), last[0] ? ": " : "", last);
+    return fail(err, ERR_IO, 0, "nsys %s wrote no %s; it %s%s%s%s", c->tool->version.text, what,
+                WIFSIGNALED(how) ? "was " : "", proc_death_text(death, sizeof death, how),
+                last[0] ? ": " : "", last);
 }
 
 static enum status start_export(struct nsys_capture *c, struct error *err)

@@ -203,6 +203,16 @@ static enum status take_failure(struct relay *r, const struct error *why,
     return event_push_note(sink, NOTE_WARNING, -1, err, "a window is lost: %s", why->text);
 }
 
+/* Without the file's name, which is of no use once it is removed. Static text of err's. */
+static const char *cause_of(const struct error *err, const char *file)
+{
+    static char text[sizeof err->text];
+    size_t n = strlen(file);
+    bool named = strncmp(err->text, file, n) == 0 && strncmp(err->text + n, ": ", 2) == 0;
+    snprintf(text, sizeof text, "%s", err->text + (named ? n + 2 : 0));
+    return text;
+}
+
 static enum status deliver(struct relay *r, struct nsys_capture *c, const struct event_sink *sink,
                            struct error *err)
 {
@@ -212,6 +222,9 @@ static enum status deliver(struct relay *r, struct nsys_capture *c, const struct
     if (!st)
         st = nsys_stream_send(r->stream, c->sqlite, sink, err);
     r->beat_ns = clock_monotonic_ns();
+    if (st == ERR_BAD_INPUT) /* whatever file it was */
+        st = fail(err, ERR_IO, 0, "nsys %s exported no usable GPU metrics: %s",
+                  r->tool.version.text, cause_of(err, c->sqlite));
     nsys_capture_clear(c);
     if (!st) {
         r->delivered++;
