@@ -42,13 +42,15 @@ static void nothing_asked(void **state)
 static void backends(void **state)
 {
     (void)state;
-    static const char *const names[] = {"auto", "pm", "gpm", "nvml"};
-    static const enum backend values[] = {BACKEND_AUTO, BACKEND_PM, BACKEND_GPM, BACKEND_NVML};
-    for (size_t i = 0; i < 4; i++) {
+    static const char *const names[] = {"auto", "pm", "gpm", "nvml", "nsys"};
+    static const enum backend values[] = {BACKEND_AUTO, BACKEND_PM, BACKEND_GPM, BACKEND_NVML,
+                                          BACKEND_NSYS};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         parse(&(struct options){.backend = names[i]});
         assert_int_equal(r.backend, values[i]);
     }
-    refuse(&(struct options){.backend = "PM"}, "--backend is auto, pm, gpm or nvml, not \"PM\"");
+    refuse(&(struct options){.backend = "PM"},
+           "--backend is auto, pm, gpm, nsys or nvml, not \"PM\"");
     refuse(&(struct options){.backend = ""}, "--backend");
     refuse(&(struct options){.backend = "pmx"}, "--backend");
 }
