@@ -340,7 +340,8 @@ const struct command command_measure = {
         "keeps the samples and the summary in a folder of their own.\n\n"
         "Inference servers are watched beside it, over the same time: those of --server, else\n"
         "those that smeff servers finds; --server none asks nobody. With them come bytes and\n"
-        "joules per output token, and what their queue says of the verdict.",
+        "joules per output token, and what their queue says of the verdict.\n\n"
+        "With --backend nsys it is one capture of Nsight Systems, and --out keeps that, too.",
     .example = "smeff measure 10 --json | jq '.gpus[0].verdict'",
     .options = OPTION(JSON) | OPTION(CSV) | OPTION(NO_COLOR) | OPTION(GPU) | OPTION(BACKEND) |
                OPTION(RATE) | OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) | OPTION(OUT) |

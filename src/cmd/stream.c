@@ -34,7 +34,9 @@ const struct command command_stream = {
         "JSON object a line (docs/events.md), until Ctrl-C or until nobody reads. With it\n"
         "comes what inference servers say of themselves: those of --server, else those that\n"
         "smeff servers finds, now or later; --server none asks nobody. Where a daemon runs its\n"
-        "events are taken (--own: not). --replay plays a recording as if it happened now.",
+        "events are taken (--own: not). --replay plays a recording as if it happened now.\n"
+        "With --backend nsys it captures windows of 1.5 s one after another, with gaps between\n"
+        "them.",
     .example = "smeff stream --rate 100 | jq -c 'select(.source==\"pm\" and "
                ".event==\"samples\").values.dram_read'",
     .options = STREAMING_OPTIONS,
