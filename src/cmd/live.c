@@ -429,7 +429,7 @@ bool live_settled(const struct live *l)
     if (!decided(l, l->nvml))
         return false;
     if (l->has_nsys)
-        return l->request->once ? l->has_plan : decided(l, l->nsys);
+        return l->request->once ? l->has_plan || l->captured : decided(l, l->nsys);
     if (wants_nsys(l))
         return false;
     bool pm_delivers = false;

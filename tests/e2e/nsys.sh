@@ -231,7 +231,9 @@ if mkdir "$dir/full" && mount -t tmpfs -o size=100k none "$dir/full" 2>/dev/null
     has "a disk that is full" "$err" "the disk is full"
     equal "a disk that is full: left" "$(ls -A "$dir/full")" ""
 fi
+begin=$(now_ms)
 PATH=/usr/bin:/bin run "no nsys" 1 measure 0.3 --backend nsys
+[ $(($(now_ms) - begin)) -lt 15000 ] || fail "no nsys: said after $(($(now_ms) - begin)) ms only"
 has "no nsys" "$err" "no nsys in PATH or below /opt/nvidia: install Nsight Systems, or say where it is (--nsys PROGRAM)"
 run "not that one" 1 measure 0.3 --backend nsys --nsys "$dir/nothing"
 has "not that one" "$err" "$dir/nothing: no such program"
@@ -250,10 +252,10 @@ equal "one window lost" "$(jq -r 'select(.event == "note" and .level == "warning
     "a window is lost: nsys 2025.3.1 wrote no report; it ended with exit code 0"
 equal "one window lost: the next ones come" "$(jq -s '[.[] | select(.event == "samples" and .source == "nsys")] | length >= 2' "$dir/stream")" true
 plays 'held = 1.2'
-timeout -s INT 14 "$dir/smeff" stream --backend nsys --nsys "$nsys" >"$dir/stream" 2>"$dir/err"
+timeout -s INT 20 "$dir/smeff" stream --backend nsys --nsys "$nsys" >"$dir/stream" 2>"$dir/err"
 gone "counters that are taken for a moment"
 equal "counters that are taken for a moment: quietly" "$(jq -r 'select(.event == "note" and .level != "info").text' "$dir/stream")" ""
-equal "counters that are taken for a moment: again and again" "$(jq -s '[.[] | select(.event == "samples" and .source == "nsys")] | length >= 3' "$dir/stream")" true
+equal "counters that are taken for a moment: again and again" "$(jq -s '[.[] | select(.event == "samples" and .source == "nsys")] | length >= 2' "$dir/stream")" true
 plays "lock = $dir/script.lock.0"
 timeout 20 "$dir/smeff" stream --backend pm >"$dir/pm" 2>/dev/null &
 until_true "PM sampling" 10 grep -q '"source":"pm","t0_ns"' "$dir/pm"
@@ -267,7 +269,7 @@ gone "beside PM sampling"
 # ---- auto: where the others can never be had ----
 plays
 export PATH=$dir/bin:$PATH
-LD_LIBRARY_PATH=$fakes/nvml_old:$fakes/cuda run "auto" 0 measure 4 --json --cupti "$dir/empty"
+LD_LIBRARY_PATH=$fakes/nvml_old:$fakes/cuda run "auto" 0 measure 8 --json --cupti "$dir/empty"
 equal "auto" "$(jq -r .gpus[0].source.backend <<<"$out")" nsys
 gpu 'denied = yes'
 plays

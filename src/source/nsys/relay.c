@@ -213,12 +213,35 @@ static const char *cause_of(const struct error *err, const char *file)
     return text;
 }
 
+static enum status beat(struct relay *r, const struct event_sink *sink, struct error *err)
+{
+    int64_t now_ns = clock_monotonic_ns();
+    if (now_ns - r->beat_ns < BEAT_MS * INT64_C(1000000))
+        return OK;
+    r->beat_ns = now_ns;
+    return event_push(sink, &(struct event){.kind = EVENT_BEAT}, err);
+}
+
+struct beating {
+    struct relay *relay;
+    const struct event_sink *sink;
+};
+
+/* That nobody reads any more shows at the next event. */
+static void beat_meanwhile(void *self)
+{
+    const struct beating *b = self;
+    beat(b->relay, b->sink, NULL);
+}
+
 static enum status deliver(struct relay *r, struct nsys_capture *c, const struct event_sink *sink,
                            struct error *err)
 {
     enum status st = OK;
+    struct beating beating = {r, sink};
+    const struct nsys_beat meanwhile = {beat_meanwhile, &beating};
     if (r->request.keep_dir) /* first: numbers without the evidence that was asked for are none */
-        st = nsys_keep(c, r->request.keep_dir, r->delivered + 1, err);
+        st = nsys_keep(c, r->request.keep_dir, r->delivered + 1, &meanwhile, err);
     if (!st)
         st = nsys_stream_send(r->stream, c->sqlite, sink, err);
     r->beat_ns = clock_monotonic_ns();
@@ -267,12 +290,8 @@ static enum status start_next(struct relay *r, const struct event_sink *sink, st
 static enum status pause_and_beat(struct relay *r, const struct event_sink *sink,
                                   const struct source_stop *stop, struct error *err)
 {
-    int64_t now_ns = clock_monotonic_ns();
-    source_sleep_until(now_ns + STEP_MS * INT64_C(1000000), stop);
-    if (now_ns - r->beat_ns < BEAT_MS * INT64_C(1000000))
-        return OK;
-    r->beat_ns = now_ns;
-    return event_push(sink, &(struct event){.kind = EVENT_BEAT}, err);
+    source_sleep_until(clock_monotonic_ns() + STEP_MS * INT64_C(1000000), stop);
+    return beat(r, sink, err);
 }
 
 static enum status run(struct source *base, const struct event_sink *sink,

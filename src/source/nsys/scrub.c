@@ -12,7 +12,13 @@
 #include "source/nsys/db.h"
 #include "source/nsys/nsys.h"
 
-enum { COLUMNS_MAX = 12 };
+enum { COLUMNS_MAX = 12, ROWS_PER_BEAT = 10000 };
+
+void nsys_beat_say(const struct nsys_beat *b)
+{
+    if (b->say)
+        b->say(b->self);
+}
 
 static bool is_version(const char *name)
 {
@@ -92,11 +98,15 @@ static void bind(sqlite3_stmt *insert, sqlite3_stmt *row, int column)
 }
 
 static enum status copy_rows(struct nsys_db *from, const struct table *t, sqlite3_stmt *rows,
-                             sqlite3 *to, sqlite3_stmt *insert, struct error *err)
+                             sqlite3 *to, sqlite3_stmt *insert, const struct nsys_beat *beat,
+                             struct error *err)
 {
     bool row = true;
     enum status st = OK;
+    unsigned rows_done = 0;
     while (!st && !(st = nsys_db_step(from, rows, &row, err)) && row) {
+        if (++rows_done % ROWS_PER_BEAT == 0)
+            nsys_beat_say(beat);
         if (!is_told(t, rows))
             continue;
         for (int i = 0; i < sqlite3_column_count(rows); i++)
@@ -133,7 +143,7 @@ static size_t make_sql(struct sql *q, struct nsys_db *from, const struct table *
 }
 
 static enum status copy_table(struct nsys_db *from, sqlite3 *to, const struct table *t,
-                              struct error *err)
+                              const struct nsys_beat *beat, struct error *err)
 {
     struct sql q = {BUF_INIT, BUF_INIT, BUF_INIT};
     sqlite3_stmt *rows = NULL, *insert = NULL;
@@ -150,7 +160,7 @@ static enum status copy_table(struct nsys_db *from, sqlite3 *to, const struct ta
     if (!st)
         st = nsys_db_prepare(from, &rows, buf_str(&q.select), err);
     if (!st)
-        st = copy_rows(from, t, rows, to, insert, err);
+        st = copy_rows(from, t, rows, to, insert, beat, err);
 out:
     sqlite3_finalize(rows);
     sqlite3_finalize(insert);
@@ -160,15 +170,16 @@ out:
     return st;
 }
 
-static enum status copy_all(struct nsys_db *from, const char *path, struct error *err)
+static enum status copy_all(struct nsys_db *from, const char *path, const struct nsys_beat *beat,
+                            struct error *err)
 {
     sqlite3 *to = NULL;
     enum status st =
         sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, NULL) == SQLITE_OK
-            ? execute(to, "PRAGMA journal_mode = OFF; BEGIN", err)
+            ? execute(to, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN", err)
             : sql_fail(to, err);
     for (size_t i = 0; !st && i < sizeof kept / sizeof kept[0]; i++)
-        st = copy_table(from, to, &kept[i], err);
+        st = copy_table(from, to, &kept[i], beat, err);
     if (!st)
         st = execute(to, "COMMIT", err);
     if (sqlite3_close(to) != SQLITE_OK && !st)
@@ -176,7 +187,8 @@ static enum status copy_all(struct nsys_db *from, const char *path, struct error
     return st;
 }
 
-enum status nsys_scrub(const char *from, const char *path, struct error *err)
+enum status nsys_scrub(const char *from, const char *path, const struct nsys_beat *beat,
+                       struct error *err)
 {
     struct nsys_db db = {0};
     int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
@@ -188,7 +200,7 @@ enum status nsys_scrub(const char *from, const char *path, struct error *err)
         nsys_name_file(err, st, from);
     if (!st && !nsys_db_has(&db, "GPU_METRICS", NULL))
         st = fail(err, ERR_BAD_INPUT, 0, "%s: no GPU metrics in it", from);
-    if (!st && (st = copy_all(&db, path, err)))
+    if (!st && (st = copy_all(&db, path, beat, err)))
         fail_wrap(err, st, "%s", path);
     nsys_db_close(&db);
     if (st)

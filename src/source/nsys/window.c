@@ -306,11 +306,15 @@ static enum status read_twice(struct nsys_stream *s, struct nsys_export *x, stru
     struct event_sink sink = {take, s};
     enum nsys_order order = NSYS_AS_STORED;
     s->only_looking = true;
-    enum status st = nsys_export_order(x, &order, err);
-    if (!st)
-        st = nsys_export_describe(x, &sink, err);
+    enum status st = nsys_export_describe(x, &sink, err);
     if (!st)
         st = nsys_export_read(x, order, &sink, err);
+    if (st == ERR_ORDER) {
+        order = NSYS_BY_TIME;
+        st = nsys_export_describe(x, &sink, err);
+        if (!st)
+            st = nsys_export_read(x, order, &sink, err);
+    }
     if (!st && !s->any_card)
         st = fail(err, ERR_UNSUPPORTED, 0,
                   "nsys sampled other GPUs than NVML shows: neither bus addresses nor UUIDs agree");
