@@ -152,6 +152,9 @@ equal "gaps are gaps" "$(jq '.gpus[0].source | .gaps >= 1 and .coverage < 0.97 a
 plays
 SMEFF_BACKEND=nsys SMEFF_NSYS=$nsys run "the environment, and --rate" 0 measure 0.5 --json --rate 200
 equal "the environment, and --rate" "$(jq '.gpus[0].source | .rate_hz == 200 and .samples > 80' <<<"$out")" true
+SMEFF_RATE=5 run "--rate is not for the driver's readings" 0 measure 0.5 --backend nvml --json
+equal "--rate is not for the driver's readings" "$(jq '.gpus[0].source.rate_hz + 0' <<<"$out")" 1
+SMEFF_GPU=3 run "--gpu all wins over SMEFF_GPU" 0 measure 0.5 --backend nvml --gpu all --json
 measure "a rate that nsys does not have" 0 0.5 --rate 2
 equal "a rate that nsys does not have" "$(jq -r '.notes[].text' <<<"$out" | grep -c 'nsys samples 10 times a second, not 2')" 1
 
