@@ -21,7 +21,7 @@ script() {
 run() { # what, exit code, arguments…
     local what=$1 expected=$2 code
     shift 2
-    out=$(timeout 60 "$dir/smeff" "$@" 2>"$dir/err")
+    out=$(timeout 180 "$dir/smeff" "$@" 2>"$dir/err")
     code=$?
     err=$(cat "$dir/err")
     [ $code = "$expected" ] || fail "$what: exit $code, expected $expected ($err)"
