@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* smeff analyze: from nsys exports to tables and verdicts. */
+/* smeff analyze: from nsys exports and recordings to tables and verdicts. */
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
 #include "cmd/export.h"
 #include "cmd/output.h"
+#include "cmd/recording.h"
 #include "cmd/report.h"
 #include "show/show.h"
 #include "source/nsys/nsys.h"
@@ -50,9 +51,11 @@ static int show_snapshot(const struct options *o, const char *path, const struct
 }
 
 static enum status file_snapshot(const struct options *o, struct reports *reports, int i,
-                                 struct snapshot **out, struct error *err)
+                                 const char *name, struct snapshot **out, struct error *err)
 {
     const char *path;
+    if (recording_is(name))
+        return recording_snapshot(name, out, err);
     enum status st = reports_file(reports, i, &path, err);
     if (st)
         return st;
@@ -70,7 +73,7 @@ static int analyze_snapshots(const struct options *o, struct reports *reports, i
     for (int i = 0; i < argc; i++) {
         struct error err = ERROR_INIT;
         struct snapshot *s = NULL;
-        if (file_snapshot(o, reports, i, &s, &err)) {
+        if (file_snapshot(o, reports, i, argv[i], &s, &err)) {
             code = worse(code, file_failed(&err));
             continue;
         }
@@ -148,6 +151,19 @@ static enum status csv_take(void *self, const struct event *ev, struct error *er
     return st;
 }
 
+/* A recording's plans come again and again; they and its notes were taken by the first pass. */
+static enum status csv_describe_recorded(void *self, const struct event *ev, struct error *err)
+{
+    bool describes = ev->kind == EVENT_HELLO || ev->kind == EVENT_GPU || ev->kind == EVENT_PLAN ||
+                     ev->kind == EVENT_NOTE;
+    return describes ? csv_describe(self, ev, err) : OK;
+}
+
+static enum status csv_take_recorded(void *self, const struct event *ev, struct error *err)
+{
+    return ev->kind == EVENT_SAMPLES ? csv_take(self, ev, err) : OK;
+}
+
 static enum status csv_open(struct csv_run *run, struct nsys_export **x, struct error *err)
 {
     const char *path;
@@ -163,7 +179,9 @@ static enum status csv_open(struct csv_run *run, struct nsys_export **x, struct 
 static enum status csv_describe_file(struct csv_run *run, struct error *err)
 {
     struct nsys_export *x = NULL;
-    struct event_sink sink = {csv_describe, run};
+    struct event_sink sink = {csv_describe, run}, recorded = {csv_describe_recorded, run};
+    if (recording_is(run->file))
+        return recording_read(run->file, &recorded, err);
     enum status st = csv_open(run, &x, err);
     if (!st)
         st = nsys_export_describe(x, &sink, err);
@@ -175,8 +193,11 @@ static enum status csv_read_file(struct csv_run *run, struct error *err)
 {
     struct nsys_export *x = NULL;
     struct event_sink check = {csv_check, run}, take = {csv_take, run};
+    const struct event_sink recorded = {csv_take_recorded, run};
     enum nsys_order order = NSYS_AS_STORED;
     buf_clear(&run->changes);
+    if (recording_is(run->file))
+        return recording_read(run->file, &recorded, err);
     enum status st = csv_open(run, &x, err);
     if (st)
         return st;
@@ -273,11 +294,12 @@ static int analyze(const struct options *o, int argc, char **argv)
 const struct command command_analyze = {
     .name = "analyze",
     .arguments = "FILE...",
-    .summary = "table and verdict from SQLite exports and reports of Nsight Systems",
+    .summary = "table and verdict from recordings, and from exports and reports of nsys",
     .details =
-        "Reads the GPU metrics of each FILE, an SQLite export of Nsight Systems (nsys), and\n"
-        "prints every metric that it holds (mean, min, p50, p95, max over the whole\n"
-        "capture), why the others have no number, and what limits the GPU.\n"
+        "Reads the GPU metrics of each FILE, a recording of smeff record (or events.jsonl of\n"
+        "measure --out) or an SQLite export of Nsight Systems (nsys), and prints every metric\n"
+        "that it holds (mean, min, p50, p95, max over the whole time), why the others have no\n"
+        "number, and what limits the GPU.\n"
         "\n"
         "An .nsys-rep is exported first, by the nsys of this machine (--nsys), into a folder\n"
         "that is removed again.\n"

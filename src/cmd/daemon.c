@@ -223,7 +223,8 @@ const struct command command_daemon = {
         "--loop` plays a recording instead of a card.",
     .example = "smeff daemon start && smeff daemon status",
     .options = OPTION(JSON) | OPTION(NO_COLOR) | OPTION(GPU) | OPTION(BACKEND) | OPTION(RATE) |
-               OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) | OPTION(SERVER) | OPTION(TOKEN_FILE) |
-               OPTION(REPLAY) | OPTION(SPEED) | OPTION(LOOP) | OPTION(RUN_DIR) | OPTION(GROUP),
+               OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) | OPTION(NSYS) | OPTION(METRICS_SET) |
+               OPTION(SERVER) | OPTION(TOKEN_FILE) | OPTION(REPLAY) | OPTION(SPEED) | OPTION(LOOP) |
+               OPTION(RUN_DIR) | OPTION(GROUP),
     .run = daemon_command,
 };

@@ -16,11 +16,13 @@ struct intake {
 
 static enum status check_options(const struct options *o, struct error *err)
 {
-    const char *option = o->rate     ? "--rate"
-                         : o->set    ? "--set"
-                         : o->metric ? "--metric"
-                         : o->cupti  ? "--cupti"
-                                     : NULL;
+    const char *option = o->rate          ? "--rate"
+                         : o->set         ? "--set"
+                         : o->metric      ? "--metric"
+                         : o->cupti       ? "--cupti"
+                         : o->nsys        ? "--nsys"
+                         : o->metrics_set ? "--metrics-set"
+                                          : NULL;
     if (o->backend && strcmp(o->backend, "auto") != 0)
         option = "--backend";
     return option ? fail(err, ERR_USAGE, 0,
@@ -103,6 +105,11 @@ bool intake_settled(const struct intake *in)
 enum status intake_counters(const struct intake *in, const char **reason)
 {
     return in->attach ? attach_counters(in->attach, reason) : live_counters(in->live, reason);
+}
+
+bool intake_captured(const struct intake *in)
+{
+    return in->live && live_captured(in->live);
 }
 
 bool intake_over(const struct intake *in, enum status *status, const char **reason)

@@ -26,6 +26,7 @@ enum status intake_poll(struct intake *in, int timeout_ms, struct error *err);
 void intake_waits(const struct intake *in, struct waits *w);
 bool intake_settled(const struct intake *in);
 enum status intake_counters(const struct intake *in, const char **reason);
+bool intake_captured(const struct intake *in); /* false of a daemon's: it goes on */
 bool intake_over(const struct intake *in, enum status *status, const char **reason);
 
 #endif

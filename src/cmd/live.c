@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include "cmd/doubts.h"
+#include "cmd/recording.h"
+#include "cmd/sampler_argv.h"
 #include "cmd/start.h"
-#include "event/file.h"
 #include "source/nsys/find.h"
+#include "source/nsys/relay.h"
 #include "source/pm/pm.h"
 
 enum { GPUS_MAX = SOURCE_GPUS_MAX };
@@ -31,67 +33,22 @@ struct live {
     size_t pm[GPUS_MAX]; /* number of the sampler of each GPU; valid where pm_started */
     bool pm_started[GPUS_MAX], pm_wanted[GPUS_MAX], unwanted[GPUS_MAX];
     struct doubts *doubts[GPUS_MAX]; /* owned; NULL = not looked for yet */
-    bool held; /* the counters are another program's for now */
+    bool held;                       /* the counters are another program's for now */
     bool captured;                   /* the one capture that was asked for has ended */
     enum status capture_status;
     char capture_reason[400];
-    bool has_plan;   /* nsys has said what it will give */
-    bool any_wanted; /* some GPU that was seen is one of those asked for */
+    bool has_plan, nsys_planned[GPUS_MAX]; /* nsys has said what it will give: at all, of a GPU */
+    bool any_wanted;                       /* some GPU that was seen is one of those asked for */
 };
 
 /* ---- starting samplers ---- */
-
-/* The command line of a sampler. rate_hz 0 = the source's own. */
-struct sampler_argv {
-    struct child_argv child;
-    char rate[32], speed[32], window[32];
-};
-
-/* A recording plays all of its sources: it takes the driver's place. */
-static void add_replay(struct sampler_argv *a, const struct request *r)
-{
-    child_argv_option(&a->child, "--replay", r->replay);
-    snprintf(a->speed, sizeof a->speed, "%.9g", r->speed);
-    child_argv_option(&a->child, "--speed", r->speed > 0 ? a->speed : NULL);
-    if (r->loop)
-        child_argv_word(&a->child, "--loop");
-}
-
-static void add_nsys_options(struct sampler_argv *a, const struct request *r)
-{
-    child_argv_option(&a->child, "--nsys", r->nsys);
-    child_argv_option(&a->child, "--metrics-set", r->metrics_set);
-    child_argv_option(&a->child, "--keep", r->keep_dir);
-    snprintf(a->window, sizeof a->window, "%.9g", r->window_s);
-    child_argv_option(&a->child, "--window", r->window_s > 0 ? a->window : NULL);
-    if (r->once)
-        child_argv_word(&a->child, "--once");
-}
-
-static void make_argv(struct sampler_argv *a, const struct request *r, const char *source,
-                      const char *gpus, double rate_hz)
-{
-    child_argv_begin(&a->child, "sampler", source);
-    child_argv_option(&a->child, "--gpu", *gpus ? gpus : NULL);
-    snprintf(a->rate, sizeof a->rate, "%.9g", rate_hz);
-    child_argv_option(&a->child, "--rate", rate_hz > 0 ? a->rate : NULL);
-    if (strcmp(source, "replay") == 0)
-        add_replay(a, r);
-    if (strcmp(source, "nsys") == 0)
-        add_nsys_options(a, r);
-    if (strcmp(source, "pm") != 0)
-        return;
-    child_argv_option(&a->child, "--set", r->set == SET_WIDE ? "wide" : "core");
-    child_argv_option(&a->child, "--metric", r->metric_list);
-    child_argv_option(&a->child, "--cupti", r->cupti_dir);
-}
 
 static enum status add_sampler(struct live *l, const char *source, const char *gpus, double rate_hz,
                                size_t *number, struct error *err)
 {
     struct sampler_argv a;
     char name[64];
-    make_argv(&a, l->request, source, gpus, rate_hz);
+    sampler_argv_make(&a, l->request, source, gpus, rate_hz);
     snprintf(name, sizeof name, "%s%s%s", source, *gpus ? " on GPU " : "", gpus);
     *number = samplers_count(l->samplers);
     return samplers_add(l->samplers, name, a.child.word, err);
@@ -240,7 +197,8 @@ static enum status take_plan(struct live *l, const struct event *ev, struct erro
     struct plan_series series[METRIC_COUNT];
     const struct doubts *doubts = ev->u.plan.gpu < GPUS_MAX ? l->doubts[ev->u.plan.gpu] : NULL;
     struct event marked = *ev;
-    l->has_plan |= ev->u.plan.source == SOURCE_NSYS;
+    if (ev->u.plan.source == SOURCE_NSYS)
+        l->has_plan = l->nsys_planned[ev->u.plan.gpu % GPUS_MAX] = true;
     if (doubts)
         marked.u.plan = doubts_apply(doubts, &ev->u.plan, series);
     return event_push(l->sink, &marked, err);
@@ -273,31 +231,12 @@ static enum status say_hello(struct live *l, struct error *err)
     return event_push(l->sink, &ev, err);
 }
 
-static enum status ignore(void *self, const struct event *ev, struct error *err)
-{
-    (void)self, (void)ev, (void)err;
-    return OK;
-}
-
-/* A file that is no recording is said at once, and not by a sampler again and again. */
-static enum status check_recording(const char *path, struct error *err)
-{
-    static const struct event_sink nobody = {ignore, NULL};
-    struct event_reader *reader = NULL;
-    bool more;
-    enum status st = event_reader_open(&reader, path, err);
-    if (!st)
-        st = event_reader_next(reader, &nobody, &more, err);
-    event_reader_close(reader);
-    return st;
-}
-
 static enum status start_first(struct live *l, struct error *err)
 {
     const char *gpus = l->gpus;
     request_gpu_list(l->request, l->gpus, sizeof l->gpus);
     if (l->request->replay) {
-        enum status known = check_recording(l->request->replay, err);
+        enum status known = recording_check(l->request->replay, err);
         return known ? known : add_sampler(l, "replay", gpus, 0, &l->nvml, err);
     }
     /* the indices are known beforehand: PM sampling need not wait for the driver's list */
@@ -348,7 +287,7 @@ static enum status adapt_gpm(struct live *l, struct error *err)
     if (!l->has_gpm || same || samplers_end(l->samplers, l->gpm, &reason))
         return OK;
     struct sampler_argv a;
-    make_argv(&a, l->request, "gpm", l->gpus, hz);
+    sampler_argv_make(&a, l->request, "gpm", l->gpus, hz);
     l->gpm_hz = hz;
     return samplers_change(l->samplers, l->gpm, a.child.word, err);
 }
@@ -382,37 +321,53 @@ void live_waits(const struct live *l, struct waits *w)
 
 /* ---- lending the counters ---- */
 
-static enum status tell_held(struct live *l, unsigned gpu, const char *why, struct error *err)
+static enum status tell_held(struct live *l, const struct source_ops *ops, unsigned gpu,
+                             const char *why, struct error *err)
 {
     struct event_sink own = {take, l};
     struct error held = ERROR_INIT;
     fail(&held, ERR_BUSY, 0, "%s", why);
-    return source_describe_failure(&pm_ops, gpu, &held, &own, err);
+    return source_describe_failure(ops, gpu, &held, &own, err);
+}
+
+/* The samplers that have performance counters: each GPU's of PM sampling, and nsys's. */
+static size_t holding(const struct live *l, size_t list[GPUS_MAX + 1])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < GPUS_MAX; i++)
+        if (l->pm_started[i])
+            list[n++] = l->pm[i];
+    if (l->has_nsys)
+        list[n++] = l->nsys;
+    return n;
 }
 
 enum status live_hold(struct live *l, const char *why, struct error *err)
 {
+    size_t list[GPUS_MAX + 1], n = holding(l, list);
     enum status st = OK;
     l->held = true;
-    for (size_t i = 0; i < GPUS_MAX; i++) /* all at once, then wait for each */
-        if (l->pm_started[i] && samplers_pid(l->samplers, l->pm[i]))
-            kill(samplers_pid(l->samplers, l->pm[i]), SIGTERM);
-    for (unsigned i = 0; i < GPUS_MAX; i++)
+    for (size_t i = 0; i < n; i++) /* all at once, then wait for each */
+        if (samplers_pid(l->samplers, list[i]))
+            kill(samplers_pid(l->samplers, list[i]), SIGTERM);
+    for (size_t i = 0; i < n; i++)
+        samplers_hold(l->samplers, list[i], why);
+    for (unsigned i = 0; !st && i < GPUS_MAX; i++) {
         if (l->pm_started[i])
-            samplers_hold(l->samplers, l->pm[i], why);
-    for (unsigned i = 0; !st && i < GPUS_MAX; i++)
-        if (l->pm_started[i])
-            st = tell_held(l, i, why, err);
+            st = tell_held(l, &pm_ops, i, why, err);
+        if (!st && l->nsys_planned[i])
+            st = tell_held(l, &nsys_ops, i, why, err);
+    }
     return st;
 }
 
 enum status live_release(struct live *l, struct error *err)
 {
+    size_t list[GPUS_MAX + 1], n = holding(l, list);
     enum status st = OK;
     l->held = false;
-    for (size_t i = 0; !st && i < GPUS_MAX; i++)
-        if (l->pm_started[i])
-            st = samplers_release(l->samplers, l->pm[i], err);
+    for (size_t i = 0; !st && i < n; i++)
+        st = samplers_release(l->samplers, list[i], err);
     return st;
 }
 

@@ -87,10 +87,11 @@ static enum status parse_replay(const struct options *o, struct request *r, stru
         return fail(err, ERR_USAGE, 0, "--speed and --loop belong to --replay");
     if (o->speed && (!num_parse(o->speed, &r->speed) || r->speed < 0.01 || r->speed > 1000))
         return fail(err, ERR_USAGE, 0, "--speed is 0.01 to 1000, not \"%s\"", o->speed);
-    if (o->replay && (o->backend || o->rate || o->set || o->metric || o->cupti))
+    if (o->replay &&
+        (o->backend || o->rate || o->set || o->metric || o->cupti || o->nsys || o->metrics_set))
         return fail(err, ERR_USAGE, 0,
                     "a recording (--replay) is as it was recorded: without --backend, --rate, "
-                    "--set, --metric and --cupti");
+                    "--set, --metric, --cupti, --nsys and --metrics-set");
     return OK;
 }
 

@@ -15,7 +15,7 @@ int streaming_run(const struct options *o, const struct request *r, double secon
 /* The options that it honours. */
 #define STREAMING_OPTIONS                                                                          \
     (OPTION(GPU) | OPTION(BACKEND) | OPTION(RATE) | OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) | \
-     OPTION(SERVER) | OPTION(TOKEN_FILE) | OPTION(OWN) | OPTION(RUN_DIR) | OPTION(REPLAY) |        \
-     OPTION(SPEED) | OPTION(LOOP))
+     OPTION(NSYS) | OPTION(METRICS_SET) | OPTION(SERVER) | OPTION(TOKEN_FILE) | OPTION(OWN) |      \
+     OPTION(RUN_DIR) | OPTION(REPLAY) | OPTION(SPEED) | OPTION(LOOP))
 
 #endif
