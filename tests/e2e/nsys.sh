@@ -131,24 +131,24 @@ run "no such report" 7 analyze "$dir/nothing.nsys-rep" --nsys "$nsys"
 # ---- stream: captures in turn ----
 gpu ''
 plays 'start = 0.4' 'finish = 2.5'
-timeout -s INT 18 "$dir/smeff" stream --backend nsys --nsys "$nsys" >"$dir/stream" 2>"$dir/err"
+timeout -s INT 24 "$dir/smeff" stream --backend nsys --nsys "$nsys" >"$dir/stream" 2>"$dir/err"
 gone stream
 # A window is what has no gap: its first and last times, and how many samples.
 windows=$(jq -s -c '[.[] | select(.event == "samples" and .source == "nsys") | [range(.t0_ns | length) as $i | [.t0_ns[$i], .t1_ns[$i]]] | .[]] |
     reduce .[] as $s ([]; if length > 0 and $s[0] - .[-1][1] < 1e6 then .[-1][1] = $s[1] | .[-1][2] += 1 else . + [[$s[0], $s[1], 1]] end)' "$dir/stream")
-equal "windows" "$(jq 'length >= 4' <<<"$windows")" true
+equal "windows" "$(jq 'length >= 3' <<<"$windows")" true
 equal "their length" "$(jq 'all(.[]; .[2] >= 70 and .[2] <= 95)' <<<"$windows")" true
 equal "no overlap" "$(jq '[range(1; length) as $i | .[$i][0] >= .[$i - 1][1]] | all' <<<"$windows")" true
 # one by one they would be 0.4 + 1.5 + 2.5 s and more apart
 equal "the second begins while the first is being finished" "$(jq '(.[-1][1] - .[0][1]) / 1e9 / (length - 1) | . < 4' <<<"$windows")" true
-equal "wall-clock times" "$(jq --argjson now "$(date +%s)" '.[-1][1] / 1e9 | . > $now - 8 and . <= $now' <<<"$windows")" true
+equal "wall-clock times" "$(jq --argjson now "$(date +%s)" '.[-1][1] / 1e9 | . > $now - 20 and . <= $now' <<<"$windows")" true
 equal "its plans" "$(jq -r 'select(.event == "plan" and .source == "nsys") | .series[] | select(.metric == "sm_active").state' "$dir/stream" | paste -sd' ')" "warming ok"
 equal "nothing to complain of" "$(jq -r 'select(.event == "note" and .level != "info").text' "$dir/stream")" ""
 has "what was chosen" "$(jq -r 'select(.event == "note").text' "$dir/stream")" "nsys 2025.3.1 from $nsys, metric set of the chip, windows of 1.5 s"
 equal "the end" "$(tail -1 "$dir/stream" | jq -r '"\(.event) \(.status)"')" "end OK"
 plays
-run "as long as a command runs" 0 measure --backend nsys --nsys "$nsys" --json -- sleep 8
-equal "gaps are gaps" "$(jq '.gpus[0].source | .gaps >= 1 and .coverage < 0.97 and .coverage > 0.4' <<<"$out")" true
+run "as long as a command runs" 0 measure --backend nsys --nsys "$nsys" --json -- sleep 14
+equal "gaps are gaps" "$(jq '.gpus[0].source | .gaps >= 1 and .coverage < 0.97 and .coverage > 0.1' <<<"$out")" true
 plays
 SMEFF_BACKEND=nsys SMEFF_NSYS=$nsys run "the environment, and --rate" 0 measure 0.5 --json --rate 200
 equal "the environment, and --rate" "$(jq '.gpus[0].source | .rate_hz == 200 and .samples > 80' <<<"$out")" true
