@@ -7,6 +7,7 @@
 #include "cmd/output.h"
 #include "cmd/recording.h"
 #include "cmd/report.h"
+#include "event/file.h"
 #include "show/show.h"
 #include "source/nsys/nsys.h"
 
@@ -54,7 +55,7 @@ static enum status file_snapshot(const struct options *o, struct reports *report
                                  const char *name, struct snapshot **out, struct error *err)
 {
     const char *path;
-    if (recording_is(name))
+    if (event_file_looks_like_one(name))
         return recording_snapshot(name, out, err);
     enum status st = reports_file(reports, i, &path, err);
     if (st)
@@ -180,7 +181,7 @@ static enum status csv_describe_file(struct csv_run *run, struct error *err)
 {
     struct nsys_export *x = NULL;
     struct event_sink sink = {csv_describe, run}, recorded = {csv_describe_recorded, run};
-    if (recording_is(run->file))
+    if (event_file_looks_like_one(run->file))
         return recording_read(run->file, &recorded, err);
     enum status st = csv_open(run, &x, err);
     if (!st)
@@ -196,7 +197,7 @@ static enum status csv_read_file(struct csv_run *run, struct error *err)
     const struct event_sink recorded = {csv_take_recorded, run};
     enum nsys_order order = NSYS_AS_STORED;
     buf_clear(&run->changes);
-    if (recording_is(run->file))
+    if (event_file_looks_like_one(run->file))
         return recording_read(run->file, &recorded, err);
     enum status st = csv_open(run, &x, err);
     if (st)

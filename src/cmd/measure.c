@@ -164,9 +164,7 @@ static enum status sample(struct measurement *m, double seconds, char **command,
             show_progress(done_s, command ? 0 : seconds, false);
         work_check(&m->command);
         bool timed = !command && m->captured_s <= 0;
-        if (timed     ? done_s >= seconds
-            : command ? m->command.ended
-                      : intake_captured(m->intake))
+        if (timed ? done_s >= seconds : command ? m->command.ended : intake_captured(m->intake))
             break;
         double left_ms = timed ? 1000 * (seconds - done_s) + 1 : (double)POLL_MS;
         st = poll_all(m, left_ms < (double)POLL_MS ? (int)left_ms : POLL_MS, err);
@@ -345,7 +343,7 @@ const struct command command_measure = {
     .example = "smeff measure 10 --json | jq '.gpus[0].verdict'",
     .options = OPTION(JSON) | OPTION(CSV) | OPTION(NO_COLOR) | OPTION(GPU) | OPTION(BACKEND) |
                OPTION(RATE) | OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) | OPTION(OUT) |
-               OPTION(NSYS) | OPTION(METRICS_SET) | OPTION(OWN) | OPTION(RUN_DIR) |
-               OPTION(SERVER) | OPTION(TOKEN_FILE),
+               OPTION(NSYS) | OPTION(METRICS_SET) | OPTION(OWN) | OPTION(RUN_DIR) | OPTION(SERVER) |
+               OPTION(TOKEN_FILE),
     .run = measure,
 };

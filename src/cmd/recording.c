@@ -1,20 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/recording.h"
 
-#include <stdio.h>
-
 #include "collect/collect.h"
 #include "event/file.h"
-
-bool recording_is(const char *path)
-{
-    unsigned char magic[2] = {0};
-    FILE *f = fopen(path, "re");
-    size_t n = f ? fread(magic, 1, sizeof magic, f) : 0;
-    if (f)
-        fclose(f);
-    return n == 2 && (magic[0] == '{' || (magic[0] == 0x1f && magic[1] == 0x8b));
-}
 
 static enum status ignore(void *self, const struct event *ev, struct error *err)
 {

@@ -3,13 +3,8 @@
 #ifndef SMEFF_CMD_RECORDING_H
 #define SMEFF_CMD_RECORDING_H
 
-#include <stdbool.h>
-
 #include "collect/snapshot.h"
 #include "event/event.h"
-
-/* Does the file look like one: JSON, or gzip? A file that cannot be read looks like none. */
-bool recording_is(const char *path);
 
 /* Is it really one? So that a file that is none is said at once. */
 enum status recording_check(const char *path, struct error *err);

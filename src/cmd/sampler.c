@@ -142,7 +142,7 @@ const struct command command_sampler = {
                "counters, so that vendor libraries stay out of its own process.",
     .example = "smeff sampler pm --gpu 0 --rate 50",
     .options = OPTION(GPU) | OPTION(RATE) | OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) |
-               OPTION(REPLAY) | OPTION(SPEED) | OPTION(LOOP) |
-               OPTION(NSYS) | OPTION(METRICS_SET) | OPTION(WINDOW) | OPTION(ONCE) | OPTION(KEEP),
+               OPTION(REPLAY) | OPTION(SPEED) | OPTION(LOOP) | OPTION(NSYS) | OPTION(METRICS_SET) |
+               OPTION(WINDOW) | OPTION(ONCE) | OPTION(KEEP),
     .run = sampler,
 };

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -30,6 +31,19 @@ struct event_reader {
     uint64_t lines;
     bool at_end, has_hello, has_end, was_cut;
 };
+
+bool event_file_looks_like_one(const char *path)
+{
+    struct stat there;
+    char first = '\0';
+    if (stat(path, &there) != 0 || !S_ISREG(there.st_mode)) /* opening a FIFO would wait */
+        return false;
+    gzFile file = gzopen(path, "rbe");
+    bool is = file && gzread(file, &first, 1) == 1 && first == '{';
+    if (file)
+        gzclose(file);
+    return is;
+}
 
 void event_reader_close(struct event_reader *r)
 {

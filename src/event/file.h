@@ -11,6 +11,10 @@
 
 struct event_reader;
 
+/* Does a file look like a recording: is its first byte that of a JSON object? Only regular files
+ * are opened. */
+bool event_file_looks_like_one(const char *path);
+
 /* Plain text and gzip are told apart by what is in the file. ERR_IO: it cannot be opened. */
 enum status event_reader_open(struct event_reader **out, const char *path, struct error *err);
 void event_reader_close(struct event_reader *r); /* accepts NULL */
