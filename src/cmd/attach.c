@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cmd/doubtful.h"
 #include "daemon/client.h"
 #include "event/pipe.h"
 
@@ -20,9 +21,11 @@ struct attach {
     const struct event_sink *sink;
     int64_t begin_ns;
     bool unwanted[SOURCE_GPUS_MAX], any_wanted, is_replay;
-    bool has_samples;                /* of whatever GPU */
-    bool gave[SOURCE_COUNT];         /* samples of wanted GPUs came */
-    struct value plan[SOURCE_COUNT]; /* ok, or why its newest plan has no counters */
+    bool has_samples; /* of whatever GPU */
+    /* of each source and wanted GPU: do samples come, and does the newest plan have counters? */
+    bool gave[SOURCE_COUNT][SOURCE_GPUS_MAX], plans[SOURCE_COUNT][SOURCE_GPUS_MAX];
+    struct value why[SOURCE_COUNT]; /* the newest plan without counters says why */
+    struct doubtful doubts;
     bool closed;
     enum status end_status;
     char end_reason[400];
@@ -35,6 +38,7 @@ void attach_close(struct attach *a)
     if (a->fd >= 0)
         close(a->fd);
     event_pipe_fini(&a->pipe);
+    doubtful_fini(&a->doubts);
     free(a);
 }
 
@@ -47,14 +51,21 @@ static bool is_unwanted(const struct attach *a, unsigned gpu)
 
 static void take_plan(struct attach *a, const struct event_plan *p)
 {
-    struct value *about = &a->plan[p->source];
+    bool *plans = &a->plans[p->source][p->gpu];
+    *plans = false;
     for (size_t i = 0; i < p->n; i++)
-        if (p->series[i].state == VALUE_OK || p->series[i].state == VALUE_SUSPECT) {
-            value_set(about, p->source, 0, 0);
-            return;
-        }
-    if (p->n)
-        value_set_state(about, p->source, p->series[0].state, "%s", p->series[0].reason);
+        *plans |= p->series[i].state == VALUE_OK || p->series[i].state == VALUE_SUSPECT;
+    if (!*plans && p->n)
+        value_set_state(&a->why[p->source], p->source, p->series[0].state, "%s",
+                        p->series[0].reason);
+}
+
+static enum status push_plan(struct attach *a, const struct event *ev, struct error *err)
+{
+    struct plan_series series[METRIC_COUNT];
+    struct event marked = *ev;
+    marked.u.plan = doubtful_plan(&a->doubts, &ev->u.plan, series);
+    return event_push(a->sink, &marked, err);
 }
 
 static enum status take(void *self, const struct event *ev, struct error *err)
@@ -70,17 +81,19 @@ static enum status take(void *self, const struct event *ev, struct error *err)
         if (is_unwanted(a, ev->u.gpu.gpu))
             return OK;
         a->any_wanted = true;
+        if (!a->is_replay)
+            doubtful_see(&a->doubts, &ev->u.gpu);
         break;
     case EVENT_PLAN:
         if (is_unwanted(a, ev->u.plan.gpu))
             return OK;
         take_plan(a, &ev->u.plan);
-        break;
+        return push_plan(a, ev, err);
     case EVENT_SAMPLES:
         a->has_samples = true;
         if (is_unwanted(a, ev->u.samples.gpu))
             return OK;
-        a->gave[ev->u.samples.source] = true;
+        a->gave[ev->u.samples.source][ev->u.samples.gpu] = true;
         break;
     case EVENT_PROCESSES:
         if (is_unwanted(a, ev->u.processes.gpu))
@@ -159,29 +172,30 @@ enum status attach_poll(struct attach *a, int timeout_ms, struct error *err)
     return a->closed ? OK : event_pipe_read(&a->pipe, a->fd, &own, &heard, &a->closed, err);
 }
 
-/* The best source of counters that gives some now; NONE = none does. */
-static enum source_id giving(const struct attach *a)
+/* Does any GPU have counters now? */
+static bool is_giving(const struct attach *a)
 {
     static const enum source_id order[] = {SOURCE_PM, SOURCE_NSYS, SOURCE_GPM};
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
-        if (a->gave[order[i]] && a->plan[order[i]].state == VALUE_OK)
-            return order[i];
-    return SOURCE_NONE;
+        for (size_t gpu = 0; gpu < SOURCE_GPUS_MAX; gpu++)
+            if (a->gave[order[i]][gpu] && a->plans[order[i]][gpu])
+                return true;
+    return false;
 }
 
 bool attach_settled(const struct attach *a)
 {
     bool is_late = clock_monotonic_ns() - a->begin_ns > SETTLE_MS * INT64_C(1000000);
-    return giving(a) != SOURCE_NONE || is_late;
+    return is_giving(a) || is_late;
 }
 
 enum status attach_counters(const struct attach *a, const char **reason)
 {
-    const struct value *why = &a->plan[SOURCE_PM];
-    if (giving(a) != SOURCE_NONE)
+    const struct value *why = &a->why[SOURCE_PM];
+    if (is_giving(a))
         return OK;
     if (!why->reason[0])
-        why = a->plan[SOURCE_NSYS].reason[0] ? &a->plan[SOURCE_NSYS] : &a->plan[SOURCE_GPM];
+        why = a->why[SOURCE_NSYS].reason[0] ? &a->why[SOURCE_NSYS] : &a->why[SOURCE_GPM];
     *reason = why->reason[0] ? why->reason : "the daemon has none";
     switch (why->state) {
     case VALUE_BUSY:

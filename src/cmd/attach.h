@@ -9,8 +9,8 @@
 
 struct attach;
 
-/* Events of wanted GPUs go to sink, beginning with the first poll. history_s: what happened in the
- * seconds before comes first. ERR_NOT_FOUND: no daemon runs. r and sink must outlive it. */
+/* Events of wanted GPUs go to sink, hello at once, the others when polled. history_s: what happened
+ * in the seconds before comes first. ERR_NOT_FOUND: no daemon runs. r and sink must outlive it. */
 enum status attach_open(struct attach **out, const char *run_dir, double history_s,
                         const struct request *r, const struct event_sink *sink, struct error *err);
 void attach_close(struct attach *a); /* accepts NULL */

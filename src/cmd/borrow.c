@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/borrow.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -13,9 +14,11 @@ enum status borrow(const char *run_dir, const char *name, int *fd, struct error 
 {
     char request[128];
     struct buf answer = BUF_INIT;
+    struct error why = ERROR_INIT;
     *fd = -1;
-    if (client_connect(fd, run_dir, NULL, NULL))
-        return OK;
+    enum status known = client_connect(fd, run_dir, NULL, &why);
+    if (known)
+        return known == ERR_NOT_FOUND ? OK : fail(err, known, why.native, "%s", why.text);
     snprintf(request, sizeof request, "hold %.60s, process %d", name, (int)getpid());
     enum status st = client_say(*fd, request, err);
     if (!st)
@@ -26,6 +29,12 @@ enum status borrow(const char *run_dir, const char *name, int *fd, struct error 
         *fd = -1;
     }
     return st;
+}
+
+bool borrow_is_over(int fd)
+{
+    struct pollfd p = {fd, POLLRDHUP, 0};
+    return fd >= 0 && poll(&p, 1, 0) > 0 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
 void borrow_end(int fd)

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "cmd/daemon.h"
 #include "cmd/output.h"
 #include "cmd/start.h"
@@ -50,13 +49,13 @@ static enum status spawn(const struct options *o, const struct place *p, pid_t *
     char exe[1024];
     struct child_argv a;
     enum status st = own_program(exe, sizeof exe, err);
+    int log = -1;
     if (!st)
-        st = file_make_folders(p->folder, 0700, err);
+        st = place_prepare(p, err);
+    if (!st)
+        st = place_open_log(p, &log, err);
     if (st)
         return st;
-    int log = open(p->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (log < 0)
-        return fail(err, ERR_IO, errno, "%s: %s", p->log, strerror(errno));
     child_argv_begin(&a, "daemon", "run");
     child_argv_options(&a, &command_daemon, o);
     *pid = fork();
@@ -83,10 +82,10 @@ static int tell_failure(const struct place *p, int wait_status)
                                                               : EXIT_CODE_FAILURE;
 }
 
-static bool is_ready(const struct options *o)
+static bool is_ready(const struct place *p)
 {
     struct buf text = BUF_INIT;
-    enum status st = client_ask(o->run_dir, "ready", &text, ANSWER_MS, NULL);
+    enum status st = client_ask(p->folder, "ready", &text, ANSWER_MS, NULL);
     buf_fini(&text);
     return st == OK;
 }
@@ -109,7 +108,7 @@ static int start(const struct options *o)
     while (clock_monotonic_ns() < deadline_ns) {
         if (waitpid(pid, &wait_status, WNOHANG) == pid)
             return tell_failure(&p, wait_status);
-        if (place_is_taken(&p) && is_ready(o)) {
+        if (place_is_taken(&p) && is_ready(&p)) {
             printf("the daemon runs: process %d, %s\n", (int)pid, p.folder);
             return EXIT_CODE_OK;
         }
@@ -127,11 +126,12 @@ static int ask(const struct options *o, const char *request, const char *done)
     struct buf text = BUF_INIT;
     struct error err = ERROR_INIT;
     enum status st = client_ask(o->run_dir, request, &text, ANSWER_MS, &err);
+    const char *more = text.len > 3 ? buf_str(&text) + 3 : ""; /* behind "ok " */
+    if (!st)
+        printf("%s%s%.*s\n", done, *more ? "; the counters are still " : "",
+               (int)strcspn(more, "\n"), more);
     buf_fini(&text);
-    if (st)
-        return complain_of(&err);
-    puts(done);
-    return EXIT_CODE_OK;
+    return st ? complain_of(&err) : EXIT_CODE_OK;
 }
 
 static int stop(const struct options *o)

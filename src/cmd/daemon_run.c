@@ -90,16 +90,22 @@ static void tell_holders(struct daemon *d)
         d->reason[0] = '\0';
 }
 
-/* Takes or gives back the counters, whichever is due. */
+/* Takes or gives back the counters, whichever is due; who has them now is told again when that
+ * changes. */
 static void settle_hold(struct daemon *d)
 {
+    char before[sizeof d->reason];
     struct error err = ERROR_INIT;
+    enum status st = OK;
     bool wanted = d->is_paused || d->n_holders > 0;
+    memcpy(before, d->reason, sizeof before);
     tell_holders(d);
-    if (wanted == d->is_held)
-        return;
+    if (wanted && (!d->is_held || strcmp(before, d->reason) != 0))
+        st = live_hold(d->live, d->reason, &err);
+    else if (!wanted && d->is_held)
+        st = live_release(d->live, &err);
     d->is_held = wanted;
-    if (wanted ? live_hold(d->live, d->reason, &err) : live_release(d->live, &err))
+    if (st)
         complain("%s", err.text);
 }
 
@@ -122,6 +128,10 @@ static void say(struct hub_client *c, const char *text)
 static void answer_events(struct daemon *d, struct hub_client *c, double seconds)
 {
     struct buf preamble = BUF_INIT;
+    if (!(seconds >= 0)) /* not a number, too */
+        seconds = 0;
+    if (seconds > HISTORY_S)
+        seconds = HISTORY_S;
     uint64_t from = seconds > 0 ? history_since(d->history, seconds, clock_monotonic_ns())
                                 : history_end(d->history);
     if (history_preamble(d->history, from, &preamble, NULL) == OK) {
@@ -203,11 +213,15 @@ static void answer_stop(struct daemon *d, struct hub_client *c)
     say(c, "ok\n");
 }
 
+/* "ok", and behind it who has the counters still. */
 static void answer_pause(struct daemon *d, struct hub_client *c, bool pause)
 {
+    char text[sizeof d->reason + 8];
     d->is_paused = pause;
     settle_hold(d);
-    say(c, "ok\n");
+    snprintf(text, sizeof text, "ok%s%s\n", !pause && d->is_held ? " " : "",
+             pause ? "" : d->reason);
+    say(c, text);
 }
 
 static void request(void *self, struct hub_client *c, const char *line)
@@ -301,7 +315,9 @@ static void wait(struct daemon *d)
  */
 static void be_ready(struct daemon *d)
 {
-    if (d->is_ready || !live_settled(d->live))
+    enum status ended = OK;
+    const char *reason;
+    if (d->is_ready || !live_settled(d->live) || live_over(d->live, &ended, &reason))
         return;
     d->is_ready = true;
     notify("READY=1\nSTATUS=sampling");
@@ -344,6 +360,8 @@ static enum status open_all(struct daemon *d, struct error *err)
     enum status st = place_choose(&d->place, d->options->run_dir, err);
     if (!st)
         st = place_take(&d->place, d->options->group, err);
+    if (!st)
+        place_clear_log(&d->place, STDERR_FILENO);
     if (!st)
         st = collector_create(&d->collector, err);
     if (!st)
@@ -389,5 +407,6 @@ int daemon_run(const struct options *o, const struct request *r)
         complain("%s", err.text);
     say_end(&d, st, &err);
     close_all(&d);
-    return (int)exit_code_of(st == ERR_USAGE ? ERR_IO : st);
+    /* a second daemon is a failure: 5 would mean the counters */
+    return (int)exit_code_of(st == ERR_USAGE || st == ERR_BUSY ? ERR_IO : st);
 }

@@ -27,6 +27,31 @@ void interrupt_catch(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
+static volatile sig_atomic_t terms;
+
+static void count_term(int number)
+{
+    (void)number;
+    terms++;
+}
+
+static void ignore(int number) /* SIG_IGN would be the command's, too */
+{
+    (void)number;
+}
+
+void interrupt_leave(void)
+{
+    struct sigaction on_int = {.sa_handler = ignore}, on_term = {.sa_handler = count_term};
+    sigaction(SIGINT, &on_int, NULL);
+    sigaction(SIGTERM, &on_term, NULL);
+}
+
+int interrupt_terms(void)
+{
+    return terms;
+}
+
 int interrupt_raised(void)
 {
     return raised;

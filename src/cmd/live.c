@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/live.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/doubts.h"
+#include "cmd/doubtful.h"
 #include "cmd/recording.h"
 #include "cmd/sampler_argv.h"
 #include "cmd/start.h"
@@ -32,9 +31,9 @@ struct live {
     double gpm_hz;       /* 0 = the source's own */
     size_t pm[GPUS_MAX]; /* number of the sampler of each GPU; valid where pm_started */
     bool pm_started[GPUS_MAX], pm_wanted[GPUS_MAX], unwanted[GPUS_MAX];
-    struct doubts *doubts[GPUS_MAX]; /* owned; NULL = not looked for yet */
-    bool held;                       /* the counters are another program's for now */
-    bool captured;                   /* the one capture that was asked for has ended */
+    struct doubtful doubts;
+    bool held;     /* the counters are another program's for now */
+    bool captured; /* the one capture that was asked for has ended */
     enum status capture_status;
     char capture_reason[400];
     bool has_plan, nsys_planned[GPUS_MAX]; /* nsys has said what it will give: at all, of a GPU */
@@ -182,25 +181,13 @@ static bool is_unwanted(const struct live *l, const struct event *ev)
     return gpu < GPUS_MAX && l->unwanted[gpu];
 }
 
-static void look_for_doubts(struct live *l, const struct event_gpu *ev)
-{
-    if (l->request->no_doubts || l->request->replay || ev->gpu >= GPUS_MAX || l->doubts[ev->gpu] ||
-        !ev->uuid[0])
-        return;
-    l->doubts[ev->gpu] = calloc(1, sizeof *l->doubts[0]);
-    if (l->doubts[ev->gpu])
-        doubts_load(l->doubts[ev->gpu], ev->uuid);
-}
-
 static enum status take_plan(struct live *l, const struct event *ev, struct error *err)
 {
     struct plan_series series[METRIC_COUNT];
-    const struct doubts *doubts = ev->u.plan.gpu < GPUS_MAX ? l->doubts[ev->u.plan.gpu] : NULL;
     struct event marked = *ev;
     if (ev->u.plan.source == SOURCE_NSYS)
         l->has_plan = l->nsys_planned[ev->u.plan.gpu % GPUS_MAX] = true;
-    if (doubts)
-        marked.u.plan = doubts_apply(doubts, &ev->u.plan, series);
+    marked.u.plan = doubtful_plan(&l->doubts, &ev->u.plan, series);
     return event_push(l->sink, &marked, err);
 }
 
@@ -210,7 +197,8 @@ static enum status take(void *self, const struct event *ev, struct error *err)
     if (ev->kind == EVENT_HELLO) /* ours is sent once, by live_open */
         return OK;
     if (ev->kind == EVENT_GPU) {
-        look_for_doubts(l, &ev->u.gpu);
+        if (!l->request->no_doubts && !l->request->replay)
+            doubtful_see(&l->doubts, &ev->u.gpu);
         return take_gpu(l, ev, err);
     }
     if (is_unwanted(l, ev))
@@ -330,15 +318,22 @@ static enum status tell_held(struct live *l, const struct source_ops *ops, unsig
     return source_describe_failure(ops, gpu, &held, &own, err);
 }
 
-/* The samplers that have performance counters: each GPU's of PM sampling, and nsys's. */
+/* Adds a sampler that has performance counters, or may get them; one that has ended for good holds
+ * nothing, and its metrics have their reason. */
+static void add_holding(const struct live *l, size_t number, size_t *list, size_t *n)
+{
+    if (!samplers_is_over(l->samplers, number))
+        list[(*n)++] = number;
+}
+
 static size_t holding(const struct live *l, size_t list[GPUS_MAX + 1])
 {
     size_t n = 0;
     for (size_t i = 0; i < GPUS_MAX; i++)
         if (l->pm_started[i])
-            list[n++] = l->pm[i];
+            add_holding(l, l->pm[i], list, &n);
     if (l->has_nsys)
-        list[n++] = l->nsys;
+        add_holding(l, l->nsys, list, &n);
     return n;
 }
 
@@ -347,15 +342,12 @@ enum status live_hold(struct live *l, const char *why, struct error *err)
     size_t list[GPUS_MAX + 1], n = holding(l, list);
     enum status st = OK;
     l->held = true;
-    for (size_t i = 0; i < n; i++) /* all at once, then wait for each */
-        if (samplers_pid(l->samplers, list[i]))
-            kill(samplers_pid(l->samplers, list[i]), SIGTERM);
-    for (size_t i = 0; i < n; i++)
-        samplers_hold(l->samplers, list[i], why);
+    samplers_hold(l->samplers, list, n, why);
     for (unsigned i = 0; !st && i < GPUS_MAX; i++) {
-        if (l->pm_started[i])
+        bool may_start = l->pm_wanted[i] && !l->pm_started[i];
+        if (may_start || (l->pm_started[i] && !samplers_is_over(l->samplers, l->pm[i])))
             st = tell_held(l, &pm_ops, i, why, err);
-        if (!st && l->nsys_planned[i])
+        if (!st && l->nsys_planned[i] && !samplers_is_over(l->samplers, l->nsys))
             st = tell_held(l, &nsys_ops, i, why, err);
     }
     return st;
@@ -366,8 +358,10 @@ enum status live_release(struct live *l, struct error *err)
     size_t list[GPUS_MAX + 1], n = holding(l, list);
     enum status st = OK;
     l->held = false;
-    for (size_t i = 0; !st && i < n; i++)
-        st = samplers_release(l->samplers, list[i], err);
+    for (size_t i = 0; i < n; i++) { /* all of them, also when one fails */
+        enum status one = samplers_release(l->samplers, list[i], st ? NULL : err);
+        st = st ? st : one;
+    }
     return st;
 }
 
@@ -389,7 +383,7 @@ bool live_settled(const struct live *l)
         return false;
     bool pm_delivers = false;
     for (size_t i = 0; i < GPUS_MAX; i++) {
-        if (l->pm_wanted[i] && !l->pm_started[i])
+        if (l->pm_wanted[i] && !l->pm_started[i] && !l->held)
             return false;
         if (l->pm_started[i] && !decided(l, l->pm[i]))
             return false;
@@ -452,7 +446,6 @@ void live_close(struct live *l)
     if (!l)
         return;
     samplers_destroy(l->samplers);
-    for (size_t i = 0; i < GPUS_MAX; i++)
-        free(l->doubts[i]);
+    doubtful_fini(&l->doubts);
     free(l);
 }

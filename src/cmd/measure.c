@@ -149,6 +149,8 @@ static enum status wait_until_settled(struct measurement *m, enum status *ended,
 static enum status sample(struct measurement *m, double seconds, char **command, struct error *err)
 {
     struct event_sink sink = {take, m};
+    enum status ended = OK;
+    const char *reason = "";
     enum status st = look_at_servers(m, SERVERS_BEGIN_MS, err);
     if (st)
         return st;
@@ -163,6 +165,10 @@ static enum status sample(struct measurement *m, double seconds, char **command,
         if (!rows_on_terminal(m))
             show_progress(done_s, command ? 0 : seconds, false);
         work_check(&m->command);
+        if (intake_over(m->intake, &ended, &reason)) {
+            complain("warning: the counters ended before the measurement: %s", reason);
+            break;
+        }
         bool timed = !command && m->captured_s <= 0;
         if (timed ? done_s >= seconds : command ? m->command.ended : intake_captured(m->intake))
             break;
@@ -237,6 +243,16 @@ static enum status counters_status(const struct measurement *m, const struct req
     return r->backend == BACKEND_AUTO ? OK : fail(err, st, 0, "%s", reason);
 }
 
+/* A daemon that plays a recording: its numbers are of no command, and not of this machine. */
+static enum status accept_recording(char **command, struct error *err)
+{
+    if (command)
+        return fail(err, ERR_UNSUPPORTED, 0,
+                    "the daemon plays a recording, which says nothing about a command: --own");
+    complain("warning: the daemon plays a recording; nothing of this is measured here and now");
+    return OK;
+}
+
 static int run(struct measurement *m, const struct request *r, double seconds, char **command)
 {
     struct error err = ERROR_INIT;
@@ -244,6 +260,8 @@ static int run(struct measurement *m, const struct request *r, double seconds, c
     const char *reason = "";
     enum status ended = OK, counters = OK;
     enum status st = intake_open(&m->intake, m->options, r, readings_s, &intake_sink, &err);
+    if (!st && intake_is_replay(m->intake))
+        st = accept_recording(command, &err);
     bool has_place = !m->rows || m->evidence; /* a row has none for servers */
     if (!st && has_place && !intake_is_replay(m->intake))
         st = serverwatch_open(&m->servers, m->options, 0, &sink, &err);

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* smeff record: the events of this machine into a file. */
+#include <unistd.h>
+
 #include "base/num.h"
 #include "cmd/interrupt.h"
 #include "cmd/streaming.h"
 #include "event/file.h"
 
+struct recorded {
+    struct event_writer *writer;
+    bool has_samples;
+};
+
 static enum status push(void *self, const struct event *ev, struct error *err)
 {
-    return event_writer_push(self, ev, err);
+    struct recorded *r = self;
+    r->has_samples |= ev->kind == EVENT_SAMPLES;
+    return event_writer_push(r->writer, ev, err);
 }
 
 static int record(const struct options *o, int argc, char **argv)
@@ -21,19 +30,21 @@ static int record(const struct options *o, int argc, char **argv)
         return usage_error(&command_record, "--for is more than 0 and at most 86400 seconds");
     if (request_parse(o, &request, &err))
         return usage_error(&command_record, "%s", err.text);
-    struct event_writer *w = NULL;
-    if (event_writer_create(&w, argv[0], &err)) {
+    struct recorded r = {0};
+    if (event_writer_create(&r.writer, argv[0], &err)) {
         complain("%s", err.text);
         return EXIT_CODE_FAILURE;
     }
     interrupt_catch();
-    const struct event_sink sink = {push, w};
+    const struct event_sink sink = {push, &r};
     int code = streaming_run(o, &request, seconds, &sink);
-    if (event_writer_finish(w, &err) && code == EXIT_CODE_OK) {
+    if (event_writer_finish(r.writer, &err) && code == EXIT_CODE_OK) {
         complain("%s", err.text);
         code = EXIT_CODE_FAILURE;
     }
-    event_writer_destroy(w);
+    event_writer_destroy(r.writer);
+    if (code != EXIT_CODE_OK && !r.has_samples) /* it failed before there was anything */
+        unlink(argv[0]);
     return code;
 }
 

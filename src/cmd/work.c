@@ -41,6 +41,12 @@ void work_check(struct work *w)
         w->ended = true;
 }
 
+void work_signal(const struct work *w, int signal)
+{
+    if (w->pid && !w->ended)
+        kill(w->pid, signal);
+}
+
 void work_end(struct work *w)
 {
     if (!w->pid || w->ended)

@@ -21,6 +21,9 @@ enum status work_start(struct work *w, char **argv, struct error *err);
 /* Looks whether it has ended. */
 void work_check(struct work *w);
 
+/* Sends it a signal, if it still runs. */
+void work_signal(const struct work *w, int signal);
+
 /* Ends it with SIGTERM and waits for it: Ctrl-C reaches it through the terminal, SIGTERM does not.
  */
 void work_end(struct work *w);

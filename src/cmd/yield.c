@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* smeff yield: a command that needs the counters itself, while the daemon waits. */
 #include <errno.h>
+#include <signal.h>
 #include <time.h>
 
 #include "cmd/borrow.h"
@@ -10,18 +11,36 @@
 
 enum { LOOK_MS = 10 };
 
-static int run_command(char **argv)
+/* A daemon that was started anew knows nothing of what the one before had lent. */
+static void keep_borrowed(const struct options *o, const char *name, int *fd)
+{
+    struct error err = ERROR_INIT;
+    if (*fd >= 0 && !borrow_is_over(*fd))
+        return;
+    if (*fd >= 0)
+        complain("the daemon has gone; its next one is asked for the counters again");
+    borrow_end(*fd);
+    *fd = -1;
+    borrow(o->run_dir, name, fd, &err);
+}
+
+static int run_command(const struct options *o, char **argv, int *fd)
 {
     struct work w = {0};
     struct error err = ERROR_INIT;
     const struct timespec look = {0, LOOK_MS * 1000000L};
+    bool borrowed = *fd >= 0;
+    int passed_on = 0;
+    interrupt_leave();
     if (work_start(&w, argv, &err)) {
         complain("%s", err.text);
         return err.native == ENOENT ? 127 : 126;
     }
-    while (!w.ended) {
-        if (interrupt_raised())
-            work_end(&w);
+    for (int turn = 0; !w.ended; turn++) {
+        for (; passed_on < interrupt_terms(); passed_on++)
+            work_signal(&w, SIGTERM);
+        if (borrowed && turn % 20 == 0)
+            keep_borrowed(o, argv[0], fd);
         nanosleep(&look, NULL);
         work_check(&w);
     }
@@ -41,7 +60,7 @@ static int yield(const struct options *o, int argc, char **argv)
     }
     if (fd < 0)
         complain("no daemon runs, so there was nothing to release");
-    int code = run_command(argv);
+    int code = run_command(o, argv, &fd);
     borrow_end(fd);
     return code;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -40,6 +41,7 @@ struct sampler {
     int backoff_ms;
     bool described, delivered, quiet, over; /* over: ended for good */
     bool held;                              /* ended, and not to be started */
+    bool refused;                           /* its events contradict what is known */
     enum status end_status;                 /* of the end event; ERR_IO without one */
     bool end_seen;
     char end_reason[400];
@@ -99,7 +101,7 @@ void samplers_destroy(struct samplers *s)
 static enum status start(struct sampler *p, struct error *err)
 {
     event_pipe_fini(&p->pipe);
-    p->end_seen = p->described = p->over = false;
+    p->end_seen = p->described = p->over = p->refused = false;
     p->delivers_ns = 0;
     p->end_status = ERR_IO;
     p->end_reason[0] = '\0';
@@ -159,11 +161,13 @@ static enum status take_event(void *self, const struct event *ev, struct error *
     if (ev->kind == EVENT_SAMPLES && !p->delivers_ns)
         p->delivers_ns = clock_monotonic_ns();
     p->delivered |= ev->kind == EVENT_SAMPLES;
-    return ev->kind == EVENT_BEAT ? OK : event_push(&p->all->sink, ev, err);
+    enum status st = ev->kind == EVENT_BEAT ? OK : event_push(&p->all->sink, ev, err);
+    p->refused |= st == ERR_BAD_INPUT;
+    return st;
 }
 
-/* *closed: the other end is closed, so the sampler is ending. A line that is no event is the
- * sampler's fault: it is killed, and the reason says so. */
+/* *closed: the other end is closed, so the sampler is ending. A line that is no event, or one that
+ * contradicts what is known, is the sampler's fault: it is killed, and the reason says so. */
 static enum status read_sampler(struct sampler *p, bool *closed, struct error *err)
 {
     const struct event_sink sink = {take_event, p};
@@ -173,8 +177,8 @@ static enum status read_sampler(struct sampler *p, bool *closed, struct error *e
     if (heard)
         p->heard_ns = clock_monotonic_ns();
     if (st == ERR_BAD_INPUT) {
-        snprintf(p->end_reason, sizeof p->end_reason, "it sent a line that is no event: %.300s",
-                 why.text);
+        snprintf(p->end_reason, sizeof p->end_reason, "%s%.300s",
+                 p->refused ? "" : "it sent a line that is no event: ", why.text);
         proc_signal(&p->proc, SIGKILL);
         return OK;
     }
@@ -237,6 +241,10 @@ static enum status ended(struct sampler *p, int wait_status, struct error *err)
     proc_death_text(death, sizeof death, wait_status);
     close(p->proc.out);
     p->proc = (struct proc)PROC_INIT;
+    if (p->refused) { /* it would say the same again */
+        p->end_seen = true;
+        p->end_status = ERR_BAD_INPUT;
+    }
     p->over = p->end_seen && is_final(p->end_status);
     enum status st = tell_end(p, death, err);
     if (!p->end_reason[0])
@@ -362,13 +370,43 @@ enum status samplers_change(struct samplers *s, size_t i, const char *const *arg
     return start(p, err);
 }
 
-void samplers_hold(struct samplers *s, size_t i, const char *reason)
+/* All are told at once and share the time of grace: a card that hangs must not add its own. */
+static void end_all(struct samplers *s, const size_t *list, size_t n)
 {
-    struct sampler *p = s->list[i];
-    proc_stop(&p->proc, GRACE_MS);
-    p->held = true;
-    p->end_status = ERR_BUSY;
-    snprintf(p->end_reason, sizeof p->end_reason, "%s", reason);
+    int64_t deadline_ns = clock_monotonic_ns() + GRACE_MS * INT64_C(1000000);
+    const struct timespec tick = {0, 2000000};
+    int wait_status;
+    for (size_t i = 0; i < n; i++) {
+        proc_signal(&s->list[list[i]]->proc, SIGTERM);
+        proc_signal(&s->list[list[i]]->proc, SIGCONT); /* a stopped process takes no SIGTERM */
+    }
+    for (size_t left = n; left && clock_monotonic_ns() < deadline_ns;) {
+        left = 0;
+        for (size_t i = 0; i < n; i++) {
+            struct proc *p = &s->list[list[i]]->proc;
+            left += p->pid && !proc_ended(p, &wait_status);
+        }
+        if (left)
+            nanosleep(&tick, NULL);
+    }
+    for (size_t i = 0; i < n; i++)
+        proc_stop(&s->list[list[i]]->proc, 0);
+}
+
+void samplers_hold(struct samplers *s, const size_t *list, size_t n, const char *reason)
+{
+    end_all(s, list, n);
+    for (size_t i = 0; i < n; i++) {
+        struct sampler *p = s->list[list[i]];
+        p->held = true;
+        p->end_status = ERR_BUSY;
+        snprintf(p->end_reason, sizeof p->end_reason, "%s", reason);
+    }
+}
+
+bool samplers_is_over(const struct samplers *s, size_t i)
+{
+    return s->list[i]->over;
 }
 
 enum status samplers_release(struct samplers *s, size_t i, struct error *err)

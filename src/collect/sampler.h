@@ -34,6 +34,9 @@ size_t samplers_count(const struct samplers *s);
 /* How many are running, or wait to be started again. */
 size_t samplers_alive(const struct samplers *s);
 
+/* Has sampler i ended for good? */
+bool samplers_is_over(const struct samplers *s, size_t i);
+
 /* How sampler i (in the order of adding) ended for good, or last ended; OK while none did. */
 enum status samplers_end(const struct samplers *s, size_t i, const char **reason);
 
@@ -47,9 +50,10 @@ double samplers_delivering_s(const struct samplers *s, size_t i);
 enum status samplers_change(struct samplers *s, size_t i, const char *const *argv,
                             struct error *err);
 
-/* Ends sampler i and does not start it again until it is released; meanwhile samplers_end says
- * busy, with this reason. Its process is gone when this returns, and with it what it held. */
-void samplers_hold(struct samplers *s, size_t i, const char *reason);
+/* Ends samplers and does not start them again until they are released; meanwhile samplers_end says
+ * busy, with this reason. list has n of their numbers. Their processes are gone when this returns,
+ * after at most 1.5 s, and with them what they held. Those that are held already get the reason. */
+void samplers_hold(struct samplers *s, const size_t *list, size_t n, const char *reason);
 enum status samplers_release(struct samplers *s, size_t i, struct error *err);
 
 /* The process ids of the running ones, 0 for the others. */

@@ -7,11 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/str.h"
+
+static const struct timeval patience = {5, 0};
 
 static enum status connect_to(int *fd, const struct place *p, struct error *err)
 {
@@ -20,12 +23,16 @@ static enum status connect_to(int *fd, const struct place *p, struct error *err)
     int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (s < 0)
         return fail(err, ERR_IO, errno, "socket: %s", strerror(errno));
+    /* a daemon that hangs has a full backlog: connect() would wait for ever */
+    setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (connect(s, (const struct sockaddr *)&to, sizeof to) == 0) {
         *fd = s;
         return OK;
     }
     int why = errno;
     close(s);
+    if (why == EAGAIN)
+        return fail(err, ERR_TIMEOUT, why, "%s: a daemon is there, and does not answer", p->socket);
     if (why == EACCES || why == EPERM)
         return fail(err, ERR_PERMISSION, why, "%s: a daemon may run there, but not for this user",
                     p->socket);
@@ -45,7 +52,7 @@ enum status client_connect(int *fd, const char *run_dir, struct place *where, st
                 *where = p;
             return OK;
         }
-        if (!any || tried == ERR_PERMISSION) { /* this says more than that there is none */
+        if (!any || tried != ERR_NOT_FOUND) { /* this says more than that there is none */
             st = tried;
             if (err)
                 *err = why;
@@ -74,7 +81,10 @@ static enum status hear(int fd, struct buf *out, bool one_line, int timeout_ms, 
         char chunk[65536];
         int left_ms = (int)((deadline_ns - clock_monotonic_ns()) / 1000000);
         struct pollfd p = {fd, POLLIN, 0};
-        if (left_ms <= 0 || poll(&p, 1, left_ms) == 0)
+        int ready = left_ms > 0 ? poll(&p, 1, left_ms) : 0;
+        if (ready < 0)
+            return fail(err, ERR_IO, errno, "interrupted while the daemon was asked");
+        if (ready == 0)
             return fail(err, ERR_TIMEOUT, 0, "the daemon did not answer within %.0f s",
                         timeout_ms / 1000.0);
         ssize_t n = recv(fd, chunk, one_line ? 1 : sizeof chunk, 0);

@@ -22,9 +22,9 @@ struct hub_client {
     int fd; /* -1 = to be removed */
     struct ucred who;
     char request[REQUEST_MAX];
-    size_t request_len;
-    struct buf out; /* to be sent before the history */
-    size_t sent;    /* of it */
+    size_t request_len, noise; /* noise: bytes behind the request */
+    struct buf out;            /* to be sent before the history */
+    size_t sent;               /* of it */
     uint64_t offset;
     int64_t progress_ns; /* when it last took, or owed, something */
     bool asked, views, kept;
@@ -55,9 +55,11 @@ static enum status listen_at(struct hub *h, struct error *err)
     mode_t before = umask(0177);
     bool ok = bind(fd, (const struct sockaddr *)&h->address, sizeof h->address) == 0;
     umask(before);
-    if (ok && with_group)
-        ok = chown(path, (uid_t)-1, h->group) == 0 && chmod(path, 0660) == 0;
-    if (!ok || listen(fd, BACKLOG) != 0 || stat(path, &there) != 0) {
+    ok = ok && stat(path, &there) == 0;
+    if (ok && with_group) /* a service's sandbox may forbid a chown that changes nothing */
+        ok = (there.st_gid == h->group || chown(path, (uid_t)-1, h->group) == 0) &&
+             chmod(path, 0660) == 0;
+    if (!ok || listen(fd, BACKLOG) != 0) {
         enum status st = fail(err, ERR_IO, errno, "%s: %s", path, strerror(errno));
         close(fd);
         return st;
@@ -191,7 +193,7 @@ static void take_request(struct hub_client *c)
     c->hub->ops->request(c->hub->self, c, c->request);
 }
 
-/* What a client says after its request is nobody's business; that it closes is. */
+/* What a client says after its request is nobody's business, but costs: who goes on is dropped. */
 static void read_client(struct hub_client *c)
 {
     char rest[256];
@@ -203,7 +205,11 @@ static void read_client(struct hub_client *c)
         bool waits = n == 0 && c->asked && !c->kept && !c->views && c->sent < c->out.len;
         if (!waits)
             drop(c);
-    } else if (n > 0 && !c->asked) {
+    } else if (n > 0 && c->asked) {
+        c->noise += (size_t)n;
+        if (c->noise > REQUEST_MAX)
+            drop(c);
+    } else if (n > 0) {
         c->request_len += (size_t)n;
         take_request(c);
     }

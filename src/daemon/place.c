@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -71,6 +70,9 @@ bool place_candidate(struct place *p, const char *named, unsigned number)
     char folder[PLACE_PATH_SIZE * 2];
     if (named)
         return number == 0 && set_folder(p, named, NULL) == OK;
+    const char *unit = from_environment("RUNTIME_DIRECTORY");
+    if (unit) /* as place_choose */
+        return number == 0 && place_choose(p, NULL, NULL) == OK;
     if (number == 0 && geteuid() != 0 && user_folder(folder, sizeof folder) &&
         set_folder(p, folder, NULL) == OK)
         return true;
@@ -109,31 +111,70 @@ static enum status check_folder(const struct place *p, struct error *err)
     return OK;
 }
 
-static enum status make_folder(const struct place *p, struct error *err)
+static bool is_a(const char *path, mode_t type)
+{
+    struct stat there;
+    return lstat(path, &there) == 0 && (there.st_mode & S_IFMT) == type;
+}
+
+/* "status.json", or that with the six characters of file_replace behind it. */
+static bool is_status(const char *name)
+{
+    size_t len = sizeof status_name_ - 1;
+    return str_starts_with(name, status_name_) &&
+           (!name[len] || (name[len] == '.' && strlen(name + len) == 7));
+}
+
+/* A folder that was there before us belongs to smeff when it has a lock, or nothing but what smeff
+ * makes: what is in any other is not ours to change. */
+static bool is_smeffs(const struct place *p)
+{
+    bool only_ours = true;
+    DIR *d = opendir(p->folder);
+    for (const struct dirent *e; d && (e = readdir(d));) {
+        const char *name = e->d_name;
+        only_ours &= strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+                     strcmp(name, "log") == 0 || strcmp(name, "socket") == 0 || is_status(name);
+    }
+    if (d)
+        closedir(d);
+    return only_ours || is_a(p->lock, S_IFREG);
+}
+
+/* Only what is not so already: a service's sandbox may forbid chown altogether. */
+static bool set_rights(const struct place *p)
+{
+    struct stat there;
+    mode_t mode = has_group(p) ? 0750 : 0700;
+    if (stat(p->folder, &there) != 0)
+        return false;
+    return (!has_group(p) || there.st_gid == p->group ||
+            chown(p->folder, (uid_t)-1, p->group) == 0) &&
+           ((there.st_mode & 07777) == mode || chmod(p->folder, mode) == 0);
+}
+
+enum status place_prepare(const struct place *p, struct error *err)
 {
     enum status st = file_make_folders(p->folder, 0700, err);
     if (!st)
         st = check_folder(p, err);
-    if (st)
-        return st;
-    mode_t mode = has_group(p) ? 0750 : 0700;
-    if ((has_group(p) && chown(p->folder, (uid_t)-1, p->group) != 0) || chmod(p->folder, mode) != 0)
-        return fail(err, ERR_IO, errno, "%s: %s", p->folder, strerror(errno));
-    return OK;
+    if (!st && !is_smeffs(p))
+        st = fail(err, ERR_PERMISSION, 0, "%s: other files are there: take another folder",
+                  p->folder);
+    return st;
 }
 
-/* Temporary files of a status that was never finished. */
+/* Socket and status, and temporary files of a status that was never finished. */
 static void remove_leavings(const struct place *p)
 {
     DIR *d = opendir(p->folder);
-    unlink(p->socket);
-    unlink(p->status);
+    if (is_a(p->socket, S_IFSOCK))
+        unlink(p->socket);
     for (const struct dirent *e; d && (e = readdir(d));) {
         char path[PLACE_PATH_SIZE + 300];
-        if (!str_starts_with(e->d_name, status_name_))
-            continue;
         snprintf(path, sizeof path, "%s/%s", p->folder, e->d_name);
-        unlink(path);
+        if (is_status(e->d_name) && is_a(path, S_IFREG))
+            unlink(path);
     }
     if (d)
         closedir(d);
@@ -146,15 +187,23 @@ static bool is_same_file(int fd, const char *path)
            held.st_dev == there.st_dev && held.st_ino == there.st_ino;
 }
 
+/* A lock of the open file: the kernel frees it with the process, and others can ask for it without
+ * taking it. fcntl(2), "Open file description locks". */
+static struct flock whole_file(void)
+{
+    return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
+}
+
 static enum status take_lock(struct place *p, struct error *err)
 {
+    struct flock lock = whole_file();
     int fd = open(p->lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return fail(err, ERR_IO, errno, "%s: %s", p->lock, strerror(errno));
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (fcntl(fd, F_OFD_SETLK, &lock) != 0) {
         int why = errno;
         close(fd);
-        return why == EWOULDBLOCK
+        return why == EAGAIN || why == EACCES
                    ? fail(err, ERR_BUSY, 0, "a daemon runs already (it has %s)", p->lock)
                    : fail(err, ERR_IO, why, "%s: %s", p->lock, strerror(why));
     }
@@ -166,12 +215,39 @@ enum status place_take(struct place *p, const char *group, struct error *err)
 {
     enum status st = find_group(p, group, err);
     if (!st)
-        st = make_folder(p, err);
+        st = place_prepare(p, err);
     if (!st)
         st = take_lock(p, err);
-    if (!st)
-        remove_leavings(p);
-    return st;
+    if (st)
+        return st;
+    if (!set_rights(p)) {
+        st = fail(err, ERR_IO, errno, "%s: %s", p->folder, strerror(errno));
+        place_leave(p);
+        return st;
+    }
+    remove_leavings(p);
+    return OK;
+}
+
+enum status place_open_log(const struct place *p, int *fd, struct error *err)
+{
+    struct stat there;
+    int log =
+        open(p->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (log < 0)
+        return fail(err, ERR_IO, errno, "%s: %s", p->log, strerror(errno));
+    if (fstat(log, &there) != 0 || !S_ISREG(there.st_mode) || there.st_nlink != 1) {
+        close(log);
+        return fail(err, ERR_PERMISSION, 0, "%s: no file of smeff's", p->log);
+    }
+    *fd = log;
+    return OK;
+}
+
+void place_clear_log(const struct place *p, int fd)
+{
+    if (is_same_file(fd, p->log) && ftruncate(fd, 0) != 0)
+        return; /* an old line in it is no harm */
 }
 
 bool place_is_ours(const struct place *p)
@@ -181,10 +257,11 @@ bool place_is_ours(const struct place *p)
 
 bool place_is_taken(const struct place *p)
 {
+    struct flock lock = whole_file();
     int fd = open(p->lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return false;
-    bool taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    bool taken = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
     close(fd);
     return taken;
 }

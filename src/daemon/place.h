@@ -28,9 +28,19 @@ enum status place_choose(struct place *p, const char *named, struct error *err);
  * the only one; else this user's, then the machine's. */
 bool place_candidate(struct place *p, const char *named, unsigned number);
 
-/* Makes the folder (0700, with a group 0750), takes the lock, and removes what a dead daemon left.
- * ERR_BUSY: another daemon has it; ERR_PERMISSION: the folder is not ours alone to write. */
+/* Makes the folder, if it is not there. ERR_PERMISSION: others may write there, or it is not
+ * smeff's: it has other files and no lock. */
+enum status place_prepare(const struct place *p, struct error *err);
+
+/* The same, takes the lock, gives the folder its mode (0700, with a group 0750), and removes what a
+ * dead daemon left. ERR_BUSY: another daemon has it. */
 enum status place_take(struct place *p, const char *group, struct error *err);
+
+/* Opens the log for appending; *fd is the caller's. Not a file that somebody else put there. */
+enum status place_open_log(const struct place *p, int *fd, struct error *err);
+
+/* Empties the log, if fd is that: whoever has the lock begins a new one. */
+void place_clear_log(const struct place *p, int fd);
 
 /* Is the folder still there, and the lock in it ours? */
 bool place_is_ours(const struct place *p);
