@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "collect/blend.h"
 #include "collect/crosscheck.h"
 #include "collect/feed.h"
 #include "collect/notes.h"
@@ -232,76 +233,11 @@ static void renew_cross_check(struct identity *g)
 
 void collector_roll(struct collector *c, double window_s)
 {
-    c->rolls = true;
+    c->rolls = c->notes.rolls = c->servers.rolls = true;
     for (size_t i = 0; i < c->n_feeds; i++)
         feed_roll(&c->feeds[i], (int64_t)(window_s * 1e9));
     for (size_t i = 0; i < c->n_gpus; i++)
         renew_cross_check(&c->gpus[i]);
-}
-
-/* Whose number is taken when several have one: the finer source. */
-static int rank(enum source_id source)
-{
-    switch (source) {
-    case SOURCE_PM:
-        return 4;
-    case SOURCE_NSYS:
-        return 3;
-    case SOURCE_GPM:
-        return 2;
-    default:
-        return source == SOURCE_NONE ? 0 : 1;
-    }
-}
-
-/* Of two sources for one metric: one with a number wins, then the finer one. */
-static bool better(const struct metric_stats *candidate, const struct metric_stats *have)
-{
-    bool number = value_has_number(&candidate->value), had = value_has_number(&have->value);
-    if (have->value.source == SOURCE_NONE || number != had)
-        return have->value.source == SOURCE_NONE || number;
-    return rank(candidate->value.source) > rank(have->value.source);
-}
-
-static enum status add_feed(struct gpu_snapshot *g, const struct feed *f, struct error *err)
-{
-    size_t extras = 0;
-    for (size_t i = 0; i < f->n_series; i++)
-        extras += f->series[i].metric == METRIC_NONE;
-    if (extras) {
-        struct extra_stats *grown = realloc(g->extras, (g->n_extras + extras) * sizeof *grown);
-        if (!grown)
-            return fail(err, ERR_NOMEM, 0, "out of memory");
-        g->extras = grown;
-    }
-    for (size_t i = 0; i < f->n_series; i++) {
-        const struct series *s = &f->series[i];
-        if (s->metric == METRIC_NONE) {
-            struct extra_stats *x = &g->extras[g->n_extras++];
-            copy(x->name, sizeof x->name, s->name);
-            feed_stats(f, s, g->t0_ns, g->t1_ns, &x->stats);
-            continue;
-        }
-        struct metric_stats stats;
-        feed_stats(f, s, g->t0_ns, g->t1_ns, &stats);
-        if (better(&stats, &g->metrics[s->metric]))
-            g->metrics[s->metric] = stats;
-    }
-    return OK;
-}
-
-/* The feed with the hardware counters tells rate, window and coverage of the GPU. */
-static void set_window(struct gpu_snapshot *g, const struct feed *f)
-{
-    const struct feed_window *w = feed_window(f);
-    g->backend = f->source;
-    g->rate_hz = f->rate_hz;
-    g->samples = w->samples;
-    g->t0_ns = w->t0_ns;
-    g->t1_ns = w->t1_ns;
-    g->gaps = w->gaps;
-    g->longest_gap_s = (double)w->longest_gap_ns * 1e-9;
-    g->coverage = w->t1_ns > w->t0_ns ? (double)w->covered_ns / (double)(w->t1_ns - w->t0_ns) : NAN;
 }
 
 /* Neither number is believed when the two sources disagree. */
@@ -310,13 +246,16 @@ static void apply_cross_check(struct gpu_snapshot *g, const struct identity *ide
     for (int m = 0; m < METRIC_COUNT; m++) {
         struct value *v = &g->metrics[m].value;
         double pm, gpm, seconds;
-        if (v->state != VALUE_OK ||
+        bool old = v->state == VALUE_STALE; /* stays so, and says both */
+        char before[VALUE_REASON_SIZE];
+        if ((v->state != VALUE_OK && !old) ||
             (!crosscheck_disagrees(&identity->check, (enum metric)m, &pm, &gpm, &seconds) &&
              !crosscheck_disagrees(&identity->check_before, (enum metric)m, &pm, &gpm, &seconds)))
             continue;
-        value_set_state(v, v->source, VALUE_SUSPECT,
-                        "PM sampling reads %.1f %%, GPM %.1f %% over the same %.0f s", 100 * pm,
-                        100 * gpm, seconds);
+        memcpy(before, v->reason, sizeof before);
+        value_set_state(v, v->source, old ? VALUE_STALE : VALUE_SUSPECT,
+                        "%s%sPM sampling reads %.1f %%, GPM %.1f %% over the same %.0f s", before,
+                        old ? "; " : "", 100 * pm, 100 * gpm, seconds);
     }
 }
 
@@ -352,17 +291,7 @@ static void init_gpu(struct gpu_snapshot *g, const struct identity *identity)
 static enum status fill_gpu(const struct collector *c, const struct identity *identity,
                             struct gpu_snapshot *g, struct error *err)
 {
-    enum status st = OK;
-    for (size_t k = 0; k < c->n_feeds; k++) {
-        const struct feed *f = &c->feeds[k];
-        bool finer = rank(f->source) > rank(g->backend);
-        if (f->gpu == g->index &&
-            (g->backend == SOURCE_NONE || (feed_window(f)->samples && (finer || g->samples == 0))))
-            set_window(g, f);
-    }
-    for (size_t k = 0; !st && k < c->n_feeds; k++)
-        if (c->feeds[k].gpu == g->index)
-            st = add_feed(g, &c->feeds[k], err);
+    enum status st = blend(c->feeds, c->n_feeds, g, err);
     apply_cross_check(g, identity);
     return st ? st : copy_processes(g, identity, err);
 }

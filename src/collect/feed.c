@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/feed.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -9,7 +10,8 @@
  * (judge/thresholds.h), unless that would take many windows' time. */
 enum { ENOUGH = 5, WINDOWS_MAX = 10 };
 
-/* After a longer gap a window that rolls begins anew: its statistics would be of two times. */
+/* After a longer gap windows that roll begin anew: statistics would be of two times, the window
+ * before is of the past, and the gap tells nothing of how often samples come. */
 static const int64_t gap_max_ns = INT64_C(5000000000);
 
 /* Samples do not overlap; what begins so much before the last one's end was stamped by a clock that
@@ -42,6 +44,27 @@ static enum status make_series(struct feed *f, const struct event_plan *ev, stru
     return OK;
 }
 
+bool feed_gives(const struct feed *f)
+{
+    bool gives = false;
+    for (size_t i = 0; i < f->n_series; i++)
+        gives |= series_gives(&f->series[i]);
+    return gives;
+}
+
+/* Where the present is shown, what a plan turns away is over: when it comes back, its window of
+ * before would pass for one of now. */
+static void forget_lost(struct feed *f)
+{
+    if (!feed_gives(f)) {
+        feed_forget(f);
+        return;
+    }
+    for (size_t i = 0; i < f->n_series; i++)
+        if (!series_gives(&f->series[i]))
+            series_forget(&f->series[i]);
+}
+
 enum status feed_plan(struct feed *f, const struct event_plan *ev, struct error *err)
 {
     if (f->series && f->n_series != ev->n)
@@ -54,6 +77,8 @@ enum status feed_plan(struct feed *f, const struct event_plan *ev, struct error 
     for (size_t i = 0; i < ev->n; i++)
         if (!series_set(&f->series[i], &ev->series[i]))
             return fail(err, ERR_NOMEM, 0, "out of memory");
+    if (f->rolls)
+        forget_lost(f);
     return OK;
 }
 
@@ -83,17 +108,10 @@ static bool is_torn(const struct feed *f, const struct event_samples *ev)
            (ev->t0_ns[0] > end_ns + gap_max_ns || ev->t0_ns[0] < end_ns - back_ns);
 }
 
-static void begin_anew(struct feed *f)
-{
-    f->grows = (struct feed_window){0};
-    for (size_t i = 0; i < f->n_series; i++)
-        series_restart(&f->series[i]);
-}
-
 enum status feed_samples(struct feed *f, const struct event_samples *ev, struct error *err)
 {
     if (is_torn(f, ev))
-        begin_anew(f);
+        feed_forget(f);
     for (size_t i = 0; i < ev->n; i++)
         take_time(&f->grows, ev->t0_ns[i], ev->t1_ns[i]);
     for (size_t col = 0; col < ev->columns; col++) {
@@ -129,12 +147,28 @@ void feed_roll(struct feed *f, int64_t window_ns)
     f->grows =
         (struct feed_window){.t0_ns = f->closed.t1_ns, .t1_ns = f->closed.t1_ns, .has_time = true};
     for (size_t i = 0; i < f->n_series; i++)
-        series_close(&f->series[i]);
+        series_close(&f->series[i], f->closed.t0_ns, f->closed.t1_ns, feed_coverage(&f->closed));
+}
+
+double feed_coverage(const struct feed_window *w)
+{
+    return w->t1_ns > w->t0_ns ? (double)w->covered_ns / (double)(w->t1_ns - w->t0_ns) : NAN;
 }
 
 const struct feed_window *feed_window(const struct feed *f)
 {
     return f->rolls ? &f->closed : &f->grows;
+}
+
+bool feed_speaks(const struct feed *f)
+{
+    int64_t now_ns = f->rolls ? clock_monotonic_ns() : 0;
+    bool speaks = false;
+    for (size_t i = 0; i < f->n_series; i++) {
+        const struct series *s = &f->series[i];
+        speaks |= series_gives(s) && !(series_silence_s(s, f->rate_hz, now_ns) > 0);
+    }
+    return speaks;
 }
 
 void feed_stats(const struct feed *f, const struct series *s, int64_t t0_ns, int64_t t1_ns,

@@ -30,6 +30,9 @@ void feed_fini(struct feed *f); /* accepts a zeroed one */
 enum status feed_plan(struct feed *f, const struct event_plan *ev, struct error *err);
 enum status feed_samples(struct feed *f, const struct event_samples *ev, struct error *err);
 
+/* Its plan promises numbers of at least one series. */
+bool feed_gives(const struct feed *f);
+
 /* Forgets all samples; the plan stays. */
 void feed_forget(struct feed *f);
 
@@ -39,6 +42,12 @@ void feed_roll(struct feed *f, int64_t window_ns);
 
 /* The window that is shown. */
 const struct feed_window *feed_window(const struct feed *f);
+
+/* Measured time ÷ window; NaN = not known. */
+double feed_coverage(const struct feed_window *w);
+
+/* At least one series is promised by the plan and, where the present is shown, not silent. */
+bool feed_speaks(const struct feed *f);
 
 /* The statistics of one series over the window from t0_ns to t1_ns (UNIX time) as a snapshot has
  * them. */

@@ -2,6 +2,7 @@
 #include "collect/series.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ void series_fini(struct series *s)
     free(s->name);
     free(s->counter);
     free(s->reason);
+    free(s->past);
     tally_fini(&s->grows.tally);
     tally_fini(&s->closed.tally);
 }
@@ -43,12 +45,8 @@ void series_forget(struct series *s)
     window_init(&s->grows);
     window_init(&s->closed);
     s->heard_ns = s->pause_ns = 0;
-}
-
-void series_restart(struct series *s)
-{
-    tally_fini(&s->grows.tally);
-    window_init(&s->grows);
+    if (s->past)
+        s->past->n = 0;
 }
 
 static bool set_text(char **dst, const char *src)
@@ -61,12 +59,22 @@ static bool set_text(char **dst, const char *src)
     return true;
 }
 
+bool series_gives(const struct series *s)
+{
+    return s->state == VALUE_OK || s->state == VALUE_SUSPECT;
+}
+
 bool series_set(struct series *s, const struct plan_series *p)
 {
     s->metric = p->metric;
     s->unit = p->unit;
     s->state = p->state;
     s->resolution = p->resolution;
+    if (!s->past && snapshot_past_index(p->metric) >= 0) {
+        s->past = calloc(1, sizeof *s->past);
+        if (!s->past)
+            return false;
+    }
     return set_text(&s->name, p->name) && set_text(&s->counter, p->counter) &&
            set_text(&s->reason, p->reason);
 }
@@ -139,7 +147,41 @@ static struct series_count continue_count(const struct series_count *c)
     return c->fell ? (struct series_count){0} : first_count(c->last, c->last_ns);
 }
 
-void series_close(struct series *s)
+/* A share above 1 cannot be true, whatever the source thinks of it. */
+static bool is_doubtful(const struct series *s, const struct series_window *w)
+{
+    return w->above_one || s->state == VALUE_SUSPECT;
+}
+
+/* The windows that were closed before, as judge/serving.c joins them with a server's. */
+static void remember(struct metric_past *past, const struct metric_window *w)
+{
+    if (w->t1_ns <= w->t0_ns)
+        return;
+    if (past->n == PAST_WINDOWS)
+        memmove(past->list, past->list + 1, --past->n * sizeof *past->list);
+    past->list[past->n++] = *w;
+}
+
+/* The time of a counter is that of its readings, not that of its feed. */
+static struct metric_window closed_window(const struct series *s, int64_t t0_ns, int64_t t1_ns,
+                                          double coverage)
+{
+    const struct series_count *c = &s->closed.count;
+    struct metric_window w = {
+        .t0_ns = t0_ns, .t1_ns = t1_ns, .coverage = coverage, .v = tally_mean(&s->closed.tally)};
+    if (is_counter(s)) {
+        double read_s = (double)(c->last_ns - c->first_ns) * 1e-9;
+        w = (struct metric_window){.t0_ns = c->first_ns, .t1_ns = c->last_ns, .coverage = 1};
+        w.v = read_s > 0 ? (c->last - c->first) / read_s : NAN;
+    }
+    w.state = is_doubtful(s, &s->closed)                     ? VALUE_SUSPECT
+              : !isfinite(w.v) || (is_counter(s) && c->fell) ? VALUE_FAILED
+                                                             : VALUE_OK;
+    return w;
+}
+
+void series_close(struct series *s, int64_t t0_ns, int64_t t1_ns, double coverage)
 {
     struct series_window *w = &s->grows;
     bool is_first = s->closed.tally.count == 0;
@@ -151,6 +193,10 @@ void series_close(struct series *s)
     window_init(w);
     if (is_counter(s))
         w->count = continue_count(&s->closed.count);
+    if (s->past) {
+        struct metric_window closed = closed_window(s, t0_ns, t1_ns, coverage);
+        remember(s->past, &closed);
+    }
 }
 
 /* ---- statistics ---- */
@@ -161,7 +207,8 @@ const struct metric_stats no_stats = {
 /* The readings lie up to a period inside the window at both ends; what is missing there is taken to
  * be like what was read, as PromQL's increase() does: up to two periods at an end, and at most as
  * much as was read. https://prometheus.io/docs/prometheus/latest/querying/functions/#increase
- * In a closed window readings may be more seldom than windows: they reach over its beginning. */
+ * In a closed window readings may be more seldom than windows: they reach over its beginning; and
+ * the windows of two sources do not end together. */
 static void increase_stats(const struct series_count *c, const struct series_context *x,
                            struct metric_stats *out)
 {
@@ -170,7 +217,8 @@ static void increase_stats(const struct series_count *c, const struct series_con
     double before_s = (double)(c->first_ns - x->t0_ns) * 1e-9; /* less than 0: outside */
     double after_s = (double)(x->t1_ns - c->last_ns) * 1e-9;
     double step_s = fmin((double)c->step_ns * 1e-9, slow_s); /* more is a hole in the readings */
-    double slack_s = 2 * fmax(step_s, 1 / (x->rate_hz > 0 ? x->rate_hz : 1));
+    double slack_s =
+        2 * fmax(step_s, 1 / (x->rate_hz > 0 ? x->rate_hz : 1)) + (x->closed ? window_s : 0);
     if (c->fell)
         value_set_state(&out->value, x->source, VALUE_FAILED,
                         "the counter started again during the measurement");
@@ -214,22 +262,30 @@ static void average(const struct series *s, const struct series_window *w,
     }
 }
 
-/* Numbers that are not to be believed, or no longer. */
+double series_silence_s(const struct series *s, double rate_hz, int64_t now_ns)
+{
+    double old_s = now_ns ? (double)(now_ns - s->heard_ns) * 1e-9 : 0;
+    double usual_s = fmax(1e-9 * (double)s->pause_ns, rate_hz > 0 ? 1 / rate_hz : 0);
+    return old_s > stale_s && old_s > 3 * usual_s ? old_s : 0;
+}
+
+/* Numbers that are not to be believed, or no longer. What is both is old, and says both. */
 static void doubt(const struct series *s, const struct series_window *w,
                   const struct series_context *x, struct value *v)
 {
-    double old_s = x->now_ns ? (double)(x->now_ns - s->heard_ns) * 1e-9 : 0;
-    if (!value_has_number(v))
+    double old_s = series_silence_s(s, x->rate_hz, x->now_ns);
+    char above[64] = "", old[48] = "";
+    const char *reason = is_doubtful(s, w) ? s->reason : "";
+    if (!value_has_number(v) || (!is_doubtful(s, w) && !(old_s > 0)))
         return;
-    /* A share above 1 cannot be true, whatever the source thinks of it. */
+    if (old_s > 0)
+        snprintf(old, sizeof old, "nothing new for %.0f s", old_s);
     if (w->above_one)
-        value_set_state(v, x->source, VALUE_SUSPECT, "%llu of %llu samples above 100 %%%s%s",
-                        (unsigned long long)w->above_one, (unsigned long long)w->tally.count,
-                        s->reason[0] ? "; " : "", s->reason);
-    else if (s->state == VALUE_SUSPECT)
-        value_set_state(v, x->source, VALUE_SUSPECT, "%s", s->reason);
-    else if (old_s > stale_s && old_s > 3e-9 * (double)s->pause_ns)
-        value_set_state(v, x->source, VALUE_STALE, "nothing new for %.0f s", old_s);
+        snprintf(above, sizeof above, "%llu of %llu samples above 100 %%",
+                 (unsigned long long)w->above_one, (unsigned long long)w->tally.count);
+    value_set_state(v, x->source, old_s > 0 ? VALUE_STALE : VALUE_SUSPECT, "%s%s%s%s%s", old,
+                    *old && (*above || *reason) ? "; " : "", above, *above && *reason ? "; " : "",
+                    reason);
 }
 
 void series_stats(const struct series *s, const struct series_context *x, struct metric_stats *out)
@@ -239,7 +295,7 @@ void series_stats(const struct series *s, const struct series_context *x, struct
     str_clean(out->counter, sizeof out->counter, s->counter, strlen(s->counter));
     out->samples = w->tally.count;
     out->resolution = s->resolution;
-    if (s->state != VALUE_OK && s->state != VALUE_SUSPECT)
+    if (!series_gives(s))
         value_set_state(&out->value, x->source, s->state, "%s", s->reason);
     else if (w->tally.count == 0 && x->now_ns)
         value_set_state(&out->value, x->source, VALUE_WARMING, "no sample yet");

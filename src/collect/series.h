@@ -36,6 +36,7 @@ struct series {
     double resolution;
     struct series_window grows, closed;
     int64_t heard_ns, pause_ns; /* monotonic: when numbers came last; the usual time between two */
+    struct metric_past *past;   /* owned; NULL = not of a metric that a snapshot has the past of */
 };
 
 /* What a series' statistics also depend on: the feed's. */
@@ -56,14 +57,19 @@ bool series_set(struct series *s, const struct plan_series *p);
 /* n samples that end at t1_ns[]; NaN is none. */
 void series_take(struct series *s, const int64_t *t1_ns, const double *values, size_t n);
 
-/* Forgets all samples; what the plan says stays. */
+/* Its plan promises numbers. */
+bool series_gives(const struct series *s);
+
+/* Forgets all samples, and how often they came; what the plan says stays. */
 void series_forget(struct series *s);
 
-/* Forgets the growing window only. */
-void series_restart(struct series *s);
+/* Closes the growing window, if it has a sample: else the one that was closed before stays. The
+ * times and the coverage are those of the feed's window. */
+void series_close(struct series *s, int64_t t0_ns, int64_t t1_ns, double coverage);
 
-/* Closes the growing window, if it has a sample: else the one that was closed before stays. */
-void series_close(struct series *s);
+/* Seconds since numbers came last, when that is too long for so many samples a second (0 = not
+ * known) and for what was usual; else 0. now_ns as in the context. */
+double series_silence_s(const struct series *s, double rate_hz, int64_t now_ns);
 
 /* Of energy that is its increase over the window of the context, of any other counter its last
  * reading. */

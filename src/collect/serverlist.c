@@ -9,6 +9,8 @@
 
 enum { SERVERS_MAX = 256 };
 
+static const int64_t anew_ns = 500000000;
+
 void serverlist_fini(struct serverlist *l)
 {
     free(l->list);
@@ -21,26 +23,26 @@ static void copy(char *dst, size_t size, const char *src)
 }
 
 /* NULL and OK: there are too many. */
-static enum status find(struct serverlist *l, const char *url, struct server_snapshot **out,
+static enum status find(struct serverlist *l, const char *url, struct server_entry **out,
                         struct error *err)
 {
     char clean[SERVER_URL_SIZE];
     copy(clean, sizeof clean, url);
     *out = NULL;
     for (size_t i = 0; i < l->n; i++)
-        if (strcmp(l->list[i].url, clean) == 0) {
+        if (strcmp(l->list[i].newest.url, clean) == 0) {
             *out = &l->list[i];
             return OK;
         }
     if (l->n == SERVERS_MAX)
         return OK;
-    struct server_snapshot *longer = realloc(l->list, (l->n + 1) * sizeof *longer);
+    struct server_entry *longer = realloc(l->list, (l->n + 1) * sizeof *longer);
     if (!longer)
         return fail(err, ERR_NOMEM, 0, "out of memory");
     l->list = longer;
     *out = &longer[l->n++];
-    **out = (struct server_snapshot){0};
-    memcpy((*out)->url, clean, sizeof clean);
+    **out = (struct server_entry){0};
+    memcpy((*out)->newest.url, clean, sizeof clean);
     return OK;
 }
 
@@ -61,12 +63,28 @@ static void take_metric(struct server_metric *m, const struct event_server_metri
     m->readings++;
 }
 
+/* A window begins anew now and then (the clock of its beginning is not exact to the millisecond):
+ * what was read in the one before still tells of the present, what was before that does not. */
+static void roll(struct server_entry *e, const struct event_server *ev)
+{
+    if (ev->t0_ns - e->newest.t0_ns < anew_ns && e->newest.t0_ns - ev->t0_ns < anew_ns)
+        return;
+    for (int i = 0; i < SERVER_METRICS; i++) {
+        struct server_metric *m = &e->newest.metrics[i];
+        e->before[i] = (struct server_readings){m->readings, m->mean, m->max};
+        m->readings = 0;
+    }
+}
+
 enum status serverlist_take(struct serverlist *l, const struct event_server *ev, struct error *err)
 {
-    struct server_snapshot *s = NULL;
-    enum status st = find(l, ev->url, &s, err);
-    if (st || !s)
+    struct server_entry *e = NULL;
+    enum status st = find(l, ev->url, &e, err);
+    if (st || !e)
         return st;
+    struct server_snapshot *s = &e->newest;
+    if (l->rolls)
+        roll(e, ev);
     /* A server that does not answer now is still the one that it was. */
     if (*ev->kind)
         copy(s->kind, sizeof s->kind, ev->kind);
@@ -98,7 +116,17 @@ void serverlist_forget(struct serverlist *l)
 {
     for (size_t i = 0; i < l->n; i++)
         for (int m = 0; m < SERVER_METRICS; m++)
-            l->list[i].metrics[m].readings = 0;
+            l->list[i].newest.metrics[m].readings = l->list[i].before[m].n = 0;
+}
+
+static void add_readings(struct server_metric *m, const struct server_readings *more)
+{
+    if (more->n == 0)
+        return;
+    double sum = m->readings ? m->mean * (double)m->readings : 0;
+    m->max = m->readings && m->max > more->max ? m->max : more->max;
+    m->readings += more->n;
+    m->mean = (sum + more->mean * (double)more->n) / (double)m->readings;
 }
 
 enum status serverlist_copy(const struct serverlist *l, struct server_snapshot **out, size_t *n,
@@ -107,8 +135,11 @@ enum status serverlist_copy(const struct serverlist *l, struct server_snapshot *
     struct server_snapshot *list = calloc(l->n + 1, sizeof *list);
     if (!list)
         return fail(err, ERR_NOMEM, 0, "out of memory");
-    if (l->n)
-        memcpy(list, l->list, l->n * sizeof *list);
+    for (size_t i = 0; i < l->n; i++) {
+        list[i] = l->list[i].newest;
+        for (int m = 0; m < SERVER_METRICS && l->rolls; m++)
+            add_readings(&list[i].metrics[m], &l->list[i].before[m]);
+    }
     *out = list;
     *n = l->n;
     return OK;

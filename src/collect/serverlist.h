@@ -6,10 +6,22 @@
 #include "base/error.h"
 #include "collect/snapshot.h"
 
+/* The sound readings of a metric in one window. */
+struct server_readings {
+    uint64_t n;
+    double mean, max; /* meaningful only with at least one */
+};
+
+struct server_entry {
+    struct server_snapshot newest;
+    struct server_readings before[SERVER_METRICS]; /* of the window before, where lists roll */
+};
+
 /* A zeroed one is empty. */
 struct serverlist {
-    struct server_snapshot *list; /* owned */
+    struct server_entry *list; /* owned */
     size_t n;
+    bool rolls; /* shows the present: readings are those of the newest window and the one before */
 };
 
 void serverlist_fini(struct serverlist *l);

@@ -17,6 +17,21 @@ void snapshot_destroy(struct snapshot *s)
     free(s);
 }
 
+int snapshot_past_index(int metric)
+{
+    static const int metrics[PAST_METRICS] = {
+        [PAST_GR_ACTIVE] = METRIC_GR_ACTIVE,
+        [PAST_DRAM_READ_BYTES] = METRIC_DRAM_READ_BYTES,
+        [PAST_DRAM_WRITE_BYTES] = METRIC_DRAM_WRITE_BYTES,
+        [PAST_ENERGY] = METRIC_ENERGY,
+        [PAST_POWER] = METRIC_POWER,
+    };
+    for (int i = 0; i < PAST_METRICS; i++)
+        if (metrics[i] == metric)
+            return i;
+    return -1;
+}
+
 double gpu_snapshot_window_s(const struct gpu_snapshot *g)
 {
     return g->t1_ns > g->t0_ns ? (double)(g->t1_ns - g->t0_ns) * 1e-9 : 0;

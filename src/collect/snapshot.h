@@ -30,6 +30,33 @@ struct metric_stats {
                           nothing */
 };
 
+/* What a snapshot of the present has of the seconds before: a server's window is longer than a
+ * GPU's, and begins at another time. */
+enum past_metric {
+    PAST_GR_ACTIVE,
+    PAST_DRAM_READ_BYTES,
+    PAST_DRAM_WRITE_BYTES,
+    PAST_ENERGY,
+    PAST_POWER,
+    PAST_METRICS,
+    PAST_WINDOWS = 16,
+};
+
+struct metric_window {
+    int64_t t0_ns, t1_ns; /* UNIX time; t1 is later than t0 */
+    double coverage;      /* measured time ÷ window */
+    double v;             /* the mean, in the metric's unit; of energy watts */
+    enum value_state state;
+};
+
+struct metric_past {
+    size_t n; /* oldest first */
+    struct metric_window list[PAST_WINDOWS];
+};
+
+/* Which past is that of this metric; -1 = none. */
+int snapshot_past_index(int metric);
+
 /* A metric of the source that is not in the catalogue (`--all`). */
 struct extra_stats {
     char name[160]; /* the source's own name, cleaned, with its unit */
@@ -53,6 +80,8 @@ struct gpu_snapshot {
     uint64_t gaps;        /* breaks between one sample and the next */
     double longest_gap_s; /* 0 when there is none */
     struct metric_stats metrics[METRIC_COUNT];
+    struct metric_past past[PAST_METRICS]; /* closed windows; empty unless the snapshot is of the
+                                              present (taken_ns) */
     struct extra_stats *extras;
     size_t n_extras;
     struct snapshot_process *processes;
@@ -91,7 +120,8 @@ struct server_snapshot {
 
 struct snapshot_note {
     enum note_level level;
-    int gpu; /* -1 = the whole snapshot */
+    int gpu;      /* -1 = the whole snapshot */
+    int64_t t_ns; /* UNIX time at which it came; 0 = not of the present, or of no moment */
     char text[600];
 };
 
