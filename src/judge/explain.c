@@ -2,7 +2,9 @@
 /* A finding in words: the numbers that led there, what they do not prove, what to try. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/str.h"
 #include "judge/finding.h"
 #include "judge/thresholds.h"
 
@@ -67,12 +69,15 @@ static const struct {
 
 void verdict_add(struct verdict_lines *l, const char *fmt, ...)
 {
+    char text[2 * VERDICT_LINE_SIZE];
     if (l->n == VERDICT_LINES)
         return;
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(l->line[l->n++], VERDICT_LINE_SIZE, fmt, ap);
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    /* a name that was cut inside a character would be no UTF-8 any more */
+    str_clean(l->line[l->n++], VERDICT_LINE_SIZE, text, strlen(text));
 }
 
 /* A little is not nothing: 0.2 % must not read 0 %. */

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "judge/join.h"
 #include "judge/thresholds.h"
 
 static bool has_process(const struct gpu_snapshot *g, int64_t pid)
@@ -37,17 +38,6 @@ static bool is_shared(const struct snapshot *s, size_t server, size_t gpu)
     return false;
 }
 
-/* Rates of two windows are only divided by each other when both are about the same time. */
-static bool same_window(const struct server_snapshot *x, const struct gpu_snapshot *g)
-{
-    int64_t begin_first = x->t0_ns < g->t0_ns ? x->t0_ns : g->t0_ns;
-    int64_t begin_last = x->t0_ns < g->t0_ns ? g->t0_ns : x->t0_ns;
-    int64_t end_first = x->t1_ns < g->t1_ns ? x->t1_ns : g->t1_ns;
-    int64_t end_last = x->t1_ns < g->t1_ns ? g->t1_ns : x->t1_ns;
-    return end_first > begin_last &&
-           (double)(end_first - begin_last) >= SAME_WINDOW * (double)(end_last - begin_first);
-}
-
 /* ---- what stands in the way ---- */
 
 static void unsupported(struct value *out, const char *reason)
@@ -79,9 +69,12 @@ static bool has_tokens(const struct server_snapshot *x, struct value *out)
 /* A server on the CPU beside an idle GPU: what was taken for granted is refuted. */
 static bool is_refuted(const struct snapshot *s, size_t server, size_t gpu)
 {
-    const struct value *gr = &s->gpus[gpu].metrics[METRIC_GR_ACTIVE].value;
-    return serving_of(s, server, gpu) == SERVING_ALONE && value_is_sound(gr) &&
-           gr->v <= SNAPSHOT_IDLE_SHARE;
+    struct join gr;
+    if (serving_of(s, server, gpu) != SERVING_ALONE)
+        return false;
+    join_metric(s, server, gpu, METRIC_GR_ACTIVE, &gr);
+    return value_is_sound(&gr.value) && join_fits(&gr, &s->servers[server]) &&
+           gr.value.v <= SNAPSHOT_IDLE_SHARE;
 }
 
 /* Another program's traffic would be charged to the tokens. What the driver does not tell of a
@@ -98,7 +91,7 @@ static bool has_foreign_work(const struct server_snapshot *x, const struct gpu_s
     return false;
 }
 
-/* The server's own GPUs, measured over its window. */
+/* The server's own GPUs, and nobody else's. */
 static bool has_gpus(const struct snapshot *s, size_t server, struct value *out)
 {
     const struct server_snapshot *x = &s->servers[server];
@@ -124,12 +117,6 @@ static bool has_gpus(const struct snapshot *s, size_t server, struct value *out)
                             g->index);
             return false;
         }
-        if (!same_window(x, g)) {
-            value_set_state(out, SOURCE_DERIVED, VALUE_UNSUPPORTED,
-                            "the server was read over another time (%.1f s) than GPU %u (%.1f s)",
-                            server_snapshot_window_s(x), g->index, gpu_snapshot_window_s(g));
-            return false;
-        }
     }
     if (n == 0)
         unsupported(out, "it is not known which GPU this server uses");
@@ -138,37 +125,62 @@ static bool has_gpus(const struct snapshot *s, size_t server, struct value *out)
 
 /* ---- amounts of one GPU, a second; NaN and a reason when there is none ---- */
 
-static double dram_rate(const struct gpu_snapshot *g, struct value *out)
+static void refuse_window(const struct snapshot *s, size_t server, size_t gpu, struct value *out)
 {
-    if (g->coverage < COVERAGE_LEAST) {
+    const struct gpu_snapshot *g = &s->gpus[gpu];
+    double server_s = server_snapshot_window_s(&s->servers[server]);
+    if (s->taken_ns)
         value_set_state(out, SOURCE_DERIVED, VALUE_UNSUPPORTED,
-                        "GPU %u was sampled %.0f %% of the time only", g->index, 100 * g->coverage);
+                        "the windows of GPU %u do not fit the server's (%.1f s)", g->index,
+                        server_s);
+    else
+        value_set_state(out, SOURCE_DERIVED, VALUE_UNSUPPORTED,
+                        "the server was read over another time (%.1f s) than GPU %u (%.1f s)",
+                        server_s, g->index, gpu_snapshot_window_s(g));
+}
+
+/* One metric over the server's window, measured at least so much of it. */
+static double rate(const struct snapshot *s, size_t server, size_t gpu, enum metric m,
+                   double coverage_least, struct value *out)
+{
+    struct join j;
+    join_metric(s, server, gpu, m, &j);
+    if (!value_is_sound(&j.value)) {
+        refuse(out, &j.value, metric_info(m)->label);
         return NAN;
     }
-    static const enum metric parts[] = {METRIC_DRAM_READ_BYTES, METRIC_DRAM_WRITE_BYTES};
-    double sum = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        const struct value *v = &g->metrics[parts[i]].value;
-        if (!value_is_sound(v)) {
-            refuse(out, v, metric_info(parts[i])->label);
-            return NAN;
-        }
-        sum += v->v;
+    if (!join_fits(&j, &s->servers[server])) {
+        refuse_window(s, server, gpu, out);
+        return NAN;
     }
-    return sum;
+    if (j.coverage < coverage_least) {
+        value_set_state(out, SOURCE_DERIVED, VALUE_UNSUPPORTED,
+                        "GPU %u was sampled %.0f %% of the time only", s->gpus[gpu].index,
+                        100 * j.coverage);
+        return NAN;
+    }
+    return j.value.v;
+}
+
+static double dram_rate(const struct snapshot *s, size_t server, size_t gpu, struct value *out)
+{
+    double reads = rate(s, server, gpu, METRIC_DRAM_READ_BYTES, COVERAGE_LEAST, out);
+    if (isnan(reads))
+        return NAN;
+    return reads + rate(s, server, gpu, METRIC_DRAM_WRITE_BYTES, COVERAGE_LEAST, out);
 }
 
 /* The driver's own count of joules, else the mean of its readings of power. */
-static double watts(const struct gpu_snapshot *g, struct value *out)
+static double watts(const struct snapshot *s, size_t server, size_t gpu, struct value *out)
 {
-    const struct value *energy = &g->metrics[METRIC_ENERGY].value;
-    const struct value *power = &g->metrics[METRIC_POWER].value;
-    if (value_is_sound(energy) && gpu_snapshot_window_s(g) > 0)
-        return energy->v / gpu_snapshot_window_s(g);
-    if (value_is_sound(power))
-        return power->v;
-    refuse(out, energy, metric_info(METRIC_ENERGY)->label);
-    return NAN;
+    double by_energy = rate(s, server, gpu, METRIC_ENERGY, SAME_WINDOW, out);
+    if (!isnan(by_energy))
+        return by_energy;
+    struct value why = *out;
+    double by_power = rate(s, server, gpu, METRIC_POWER, SAME_WINDOW, out);
+    if (isnan(by_power) && !value_is_sound(&s->gpus[gpu].metrics[METRIC_POWER].value))
+        *out = why;
+    return by_power;
 }
 
 /* The mean of its GPUs over what the server says of one. */
@@ -190,7 +202,7 @@ static void derive_estimate(const struct snapshot *s, size_t server, struct valu
     for (size_t i = 0; i < s->n_gpus; i++) {
         if (serving_of(s, server, i) == SERVING_NOT)
             continue;
-        sum += dram_rate(&s->gpus[i], out);
+        sum += dram_rate(s, server, i, out);
         n++;
     }
     if (!isnan(sum))
@@ -210,8 +222,8 @@ void serving_derive(const struct snapshot *s, size_t server, enum metric m, stru
     for (size_t i = 0; i < s->n_gpus; i++) {
         if (serving_of(s, server, i) == SERVING_NOT)
             continue;
-        sum += m == METRIC_BYTES_PER_OUTPUT_TOKEN ? dram_rate(&s->gpus[i], out)
-                                                  : watts(&s->gpus[i], out);
+        sum += m == METRIC_BYTES_PER_OUTPUT_TOKEN ? dram_rate(s, server, i, out)
+                                                  : watts(s, server, i, out);
         if (isnan(sum))
             return;
     }

@@ -7,6 +7,7 @@
 
 #include "support.h"
 
+#include "base/str.h"
 #include "judge/serving.h"
 
 static struct snapshot s;
@@ -272,6 +273,130 @@ static void no_number_for_want_of_counters(void **state)
     expect_none(METRIC_JOULES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED, "Energy: no");
 }
 
+/* ---- of the present: windows that roll ---- */
+
+static void add_past(enum past_metric past, double t0_s, double t1_s, double v)
+{
+    struct metric_past *p = &s.gpus[0].past[past];
+    p->list[p->n++] = (struct metric_window){.t0_ns = begin_ns + (int64_t)(t0_s * 1e9),
+                                             .t1_ns = begin_ns + (int64_t)(t1_s * 1e9),
+                                             .coverage = 1,
+                                             .v = v,
+                                             .state = VALUE_OK};
+}
+
+static void set_server_window(double t0_s, double t1_s)
+{
+    s.servers[0].t0_ns = begin_ns + (int64_t)(t0_s * 1e9);
+    s.servers[0].t1_ns = begin_ns + (int64_t)(t1_s * 1e9);
+}
+
+/* Ten windows of a second: 0, 0.1, 0.2 … TB/s read, 0.1 TB/s written; joules every five seconds.
+ * The snapshot itself shows the last one, and the server was read over 4.2 s. */
+static void roll(void)
+{
+    s.taken_ns = begin_ns + 10 * second_ns + second_ns / 5;
+    s.gpus[0].t0_ns = begin_ns + 9 * second_ns;
+    for (int i = 0; i < 10; i++) {
+        add_past(PAST_GR_ACTIVE, i, i + 1, 0.99);
+        add_past(PAST_DRAM_READ_BYTES, i, i + 1, 0.1e12 * i);
+        add_past(PAST_DRAM_WRITE_BYTES, i, i + 1, 0.1e12);
+        add_past(PAST_POWER, i, i + 1, 500);
+    }
+    add_past(PAST_ENERGY, 0, 5, 100);
+    add_past(PAST_ENERGY, 5, 10, 400);
+    set_server_window(5.4, 9.6);
+}
+
+static void windows_of_a_gpu_are_put_together(void **state)
+{
+    (void)state;
+    roll();
+    /* windows 5 to 9 lie mostly inside: 0.7 + 0.1 TB/s ÷ 200/s; 400 W ÷ 200/s */
+    expect_number(METRIC_BYTES_PER_OUTPUT_TOKEN, 4e9);
+    expect_number(METRIC_JOULES_PER_OUTPUT_TOKEN, 2);
+    set_server(0, METRIC_ESTIMATED_BYTES, 1.6e12);
+    expect_number(METRIC_MEASURED_TO_ESTIMATED, 0.5);
+    /* 4 s in phase: windows 5 to 8 */
+    set_server_window(5, 9);
+    expect_number(METRIC_BYTES_PER_OUTPUT_TOKEN, (0.65e12 + 0.1e12) / 200);
+    /* joules that were read over other five seconds: the mean power is of the server's */
+    s.gpus[0].past[PAST_ENERGY].list[1].t0_ns -= 2 * second_ns;
+    s.gpus[0].past[PAST_ENERGY].list[1].t1_ns -= 2 * second_ns;
+    expect_number(METRIC_JOULES_PER_OUTPUT_TOKEN, 2.5);
+}
+
+static void a_window_counts_by_its_measured_time(void **state)
+{
+    (void)state;
+    struct metric_past *reads = &s.gpus[0].past[PAST_DRAM_READ_BYTES];
+    roll();
+    reads->list[9].coverage = 0.6; /* (5 + 6 + 7 + 8 + 0.6 · 9) ÷ 4.6 */
+    expect_number(METRIC_BYTES_PER_OUTPUT_TOKEN, (0.1e12 * 31.4 / 4.6 + 0.1e12) / 200);
+    reads->list[9].coverage = 0.4;
+    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED,
+                "GPU 0 was sampled 88 % of the time only");
+    /* two of five windows are not there at all */
+    reads->list[9].coverage = 1;
+    memmove(&reads->list[6], &reads->list[8], 2 * sizeof reads->list[0]);
+    reads->n = 8;
+    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED,
+                "GPU 0 was sampled 60 % of the time only");
+}
+
+static void windows_that_do_not_fit_give_no_number(void **state)
+{
+    (void)state;
+    roll();
+    set_server_window(5.4, 6.4); /* only the one from 5 to 6, of which 0.6 s are common */
+    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED,
+                "the windows of GPU 0 do not fit the server's (1.0 s)");
+    expect_none(METRIC_JOULES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED,
+                "the windows of GPU 0 do not fit the server's (1.0 s)");
+    set_server_window(5.1, 6.1);
+    expect_number(METRIC_BYTES_PER_OUTPUT_TOKEN, (0.5e12 + 0.1e12) / 200);
+    set_server_window(8, 14); /* what is to come is not known */
+    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED,
+                "the windows of GPU 0 do not fit the server's (6.0 s)");
+    set_server_window(20, 25);
+    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED,
+                "the windows of GPU 0 do not fit the server's (5.0 s)");
+}
+
+static void a_window_that_is_not_sound_spoils_the_rest(void **state)
+{
+    (void)state;
+    struct metric_past *reads = &s.gpus[0].past[PAST_DRAM_READ_BYTES];
+    roll();
+    reads->list[2].state = VALUE_SUSPECT; /* before the server's */
+    expect_number(METRIC_BYTES_PER_OUTPUT_TOKEN, 4e9);
+    reads->list[7].state = VALUE_SUSPECT;
+    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED,
+                "DRAM read rate is suspect: not sound in a part of the server's window");
+    expect_number(METRIC_JOULES_PER_OUTPUT_TOKEN, 2);
+    reads->list[7].state = VALUE_OK;
+    value_set_state(&s.gpus[0].metrics[METRIC_DRAM_READ_BYTES].value, SOURCE_PM, VALUE_BUSY,
+                    "lent to ncu");
+    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_BUSY, "DRAM read rate: lent to ncu");
+}
+
+/* Whether a GPU was idle is asked of the server's window, not of the last second. */
+static void an_idle_gpu_over_the_servers_window(void **state)
+{
+    (void)state;
+    struct metric_past *gr = &s.gpus[0].past[PAST_GR_ACTIVE];
+    roll();
+    s.servers[0].n_gpu_pids = 0;
+    s.servers[0].is_local = true;
+    set_gpu(0, METRIC_GR_ACTIVE, 0);
+    expect_number(METRIC_BYTES_PER_OUTPUT_TOKEN, 4e9);
+    set_gpu(0, METRIC_GR_ACTIVE, 0.99);
+    for (size_t i = 0; i < gr->n; i++)
+        gr->list[i].v = 0.01;
+    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED,
+                "GPU 0 was idle while tokens came: the server does not use it");
+}
+
 /* ---- the verdict ---- */
 
 static bool has_line(const struct verdict_lines *l, const char *part)
@@ -310,6 +435,37 @@ static void one_request_on_a_memory_bound_gpu(void **state)
     s.servers[0].is_local = true;
     v = verdict();
     assert_true(has_line(&v.limits, "only ones here"));
+}
+
+static void the_present_has_the_servers_words_too(void **state)
+{
+    (void)state;
+    roll();
+    for (size_t i = 0; i < 10; i++)
+        s.gpus[0].past[PAST_DRAM_READ_BYTES].list[i].v = 3.1e12;
+    struct verdict v = verdict();
+    if (!has_line(&v.evidence, explained))
+        fail_msg("%s", v.evidence.line[v.evidence.n - 1]);
+    set_server_window(5.4, 6.4);
+    v = verdict();
+    assert_false(has_line(&v.evidence, "memory explains"));
+}
+
+/* A line that is no UTF-8 would be missing in the JSON. */
+static void a_long_name_is_not_cut_inside_a_character(void **state)
+{
+    (void)state;
+    char *url = s.servers[0].url, clean[VERDICT_LINE_SIZE];
+    snprintf(url, SERVER_URL_SIZE, "http://h/%s", "éééééééééééééééééééééééééééééééééééééééé");
+    set_server(0, METRIC_KV_USAGE, 0.99);
+    set_server(0, METRIC_WAITING, 12);
+    struct verdict v = verdict();
+    assert_true(has_line(&v.evidence, "KV cache is the limit of http://h/é"));
+    for (size_t i = 0; i < v.evidence.n; i++) {
+        const char *line = v.evidence.line[i];
+        assert_true(str_clean(clean, sizeof clean, line, strlen(line)));
+        assert_string_equal(clean, line);
+    }
 }
 
 static void what_is_not_sound_adds_nothing(void **state)
@@ -420,6 +576,13 @@ int main(void)
         TEST(no_number_for_want_of_tokens),
         TEST(no_number_for_want_of_a_gpu),
         TEST(no_number_for_want_of_counters),
+        TEST(windows_of_a_gpu_are_put_together),
+        TEST(a_window_counts_by_its_measured_time),
+        TEST(windows_that_do_not_fit_give_no_number),
+        TEST(a_window_that_is_not_sound_spoils_the_rest),
+        TEST(an_idle_gpu_over_the_servers_window),
+        TEST(the_present_has_the_servers_words_too),
+        TEST(a_long_name_is_not_cut_inside_a_character),
         TEST(one_request_on_a_memory_bound_gpu),
         TEST(what_is_not_sound_adds_nothing),
         TEST(no_request_explains_an_idle_gpu),
