@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "show/show.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -12,6 +13,15 @@
 static json_t *text_or_null(const char *s)
 {
     return s[0] ? json_string(s) : json_null();
+}
+
+/* A path, or what a user typed, may be any bytes but 0; JSON is UTF-8. NULL = none. */
+static json_t *path_or_null(const char *path)
+{
+    char *clean = path ? str_clean_copy(path) : NULL;
+    json_t *text = clean ? json_string(clean) : NULL;
+    free(clean);
+    return path ? text : json_null();
 }
 
 static json_t *time_or_null(int64_t unix_ns)
@@ -68,11 +78,7 @@ static json_t *verdict_json(const struct snapshot *s, size_t gpu)
 static const char *named_unit(const char *name, char *dst, size_t size)
 {
     const char *open = strrchr(name, '[');
-    size_t len = open ? strcspn(open + 1, "]") : 0;
-    if (len >= size)
-        len = size - 1;
-    memcpy(dst, open ? open + 1 : "", len);
-    dst[len] = '\0';
+    str_clean(dst, size, open ? open + 1 : "", open ? strcspn(open + 1, "]") : 0);
     return dst;
 }
 
@@ -157,9 +163,10 @@ static json_t *notes_json(const struct snapshot *s)
     json_t *a = json_array();
     for (size_t i = 0; a && i < s->n_notes; i++) {
         const struct snapshot_note *n = &s->notes[i];
-        json_array_append_new(a, json_pack("{s:s, s:o, s:s}", "level", note_level_name(n->level),
-                                           "gpu", n->gpu < 0 ? json_null() : json_integer(n->gpu),
-                                           "text", n->text));
+        json_array_append_new(a,
+                              json_pack("{s:s, s:o, s:o, s:s}", "level", note_level_name(n->level),
+                                        "gpu", n->gpu < 0 ? json_null() : json_integer(n->gpu),
+                                        "time", time_or_null(n->t_ns), "text", n->text));
     }
     return a;
 }
@@ -241,6 +248,17 @@ static json_t *servers_json(const struct snapshot *s)
     return a;
 }
 
+/* o with one more member; NULL, and both are gone, when either of them could not be made. */
+static json_t *with(json_t *o, const char *key, json_t *value)
+{
+    if (o && value && json_object_set_new(o, key, value) == 0)
+        return o;
+    if (!o)
+        json_decref(value);
+    json_decref(o);
+    return NULL;
+}
+
 static json_t *snapshot_json(const struct snapshot *s, const char *file)
 {
     json_t *gpus = json_array();
@@ -250,23 +268,18 @@ static json_t *snapshot_json(const struct snapshot *s, const char *file)
                           "time", time_or_null(s->time_ns), "host", text_or_null(s->host), "tool",
                           text_or_null(s->tool), "gpus", gpus, "servers", servers_json(s),
                           "derived", derived_json(s, OF_SNAPSHOT), "notes", notes_json(s));
-    if (o && file) {
-        char clean[4096];
-        str_clean(clean, sizeof clean, file, strlen(file));
-        json_object_set_new(o, "file", json_string(clean));
-    }
-    return o;
+    return file ? with(o, "file", path_or_null(file)) : o;
 }
 
 static json_t *daemon_json(const struct show_daemon *d)
 {
-    return json_pack("{s:I, s:s, s:o, s:s, s:o, s:s, s:o, s:I, s:I, s:{s:f, s:I, s:I}, s:f, s:o}",
+    return json_pack("{s:I, s:s, s:o, s:s, s:o, s:o, s:o, s:I, s:I, s:{s:f, s:I, s:I}, s:f, s:o}",
                      "pid", (json_int_t)d->pid, "version", SMEFF_VERSION, "start",
                      time_or_null(d->started_ns), "state", d->is_paused ? "paused" : "running",
-                     "reason", text_or_null(d->reason), "run_dir", d->run_dir, "replay",
-                     text_or_null(d->replay ? d->replay : ""), "viewers", (json_int_t)d->viewers,
-                     "viewers_dropped", (json_int_t)d->dropped, "history", "seconds", d->history_s,
-                     "bytes", (json_int_t)d->history_bytes, "limit_bytes",
+                     "reason", path_or_null(*d->reason ? d->reason : NULL), "run_dir",
+                     path_or_null(d->run_dir), "replay", path_or_null(d->replay), "viewers",
+                     (json_int_t)d->viewers, "viewers_dropped", (json_int_t)d->dropped, "history",
+                     "seconds", d->history_s, "bytes", (json_int_t)d->history_bytes, "limit_bytes",
                      (json_int_t)d->history_limit_bytes, "cpu_seconds", d->cpu_s, "memory_bytes",
                      json_out_number(d->memory_bytes));
 }
@@ -283,8 +296,5 @@ enum status show_json(struct buf *out, const struct snapshot *s, const char *fil
 enum status show_status_json(struct buf *out, const struct snapshot *s, const struct show_daemon *d,
                              struct error *err)
 {
-    json_t *o = snapshot_json(s, NULL);
-    if (o)
-        json_object_set_new(o, "daemon", daemon_json(d));
-    return json_out_line(out, o, FLAGS, err);
+    return json_out_line(out, with(snapshot_json(s, NULL), "daemon", daemon_json(d)), FLAGS, err);
 }
