@@ -158,8 +158,10 @@ static void remember(struct metric_past *past, const struct metric_window *w)
 {
     if (w->t1_ns <= w->t0_ns)
         return;
-    if (past->n == PAST_WINDOWS)
-        memmove(past->list, past->list + 1, --past->n * sizeof *past->list);
+    if (past->n == PAST_WINDOWS) {
+        past->n--;
+        memmove(past->list, past->list + 1, past->n * sizeof *past->list);
+    }
     past->list[past->n++] = *w;
 }
 

@@ -69,6 +69,7 @@ static void roll(struct server_entry *e, const struct event_server *ev)
 {
     if (ev->t0_ns - e->newest.t0_ns < anew_ns && e->newest.t0_ns - ev->t0_ns < anew_ns)
         return;
+    e->newest.before = server_snapshot_rates(&e->newest);
     for (int i = 0; i < SERVER_METRICS; i++) {
         struct server_metric *m = &e->newest.metrics[i];
         e->before[i] = (struct server_readings){m->readings, m->mean, m->max};

@@ -41,3 +41,13 @@ double server_snapshot_window_s(const struct server_snapshot *s)
 {
     return s->t1_ns > s->t0_ns ? (double)(s->t1_ns - s->t0_ns) * 1e-9 : 0;
 }
+
+struct server_rates server_snapshot_rates(const struct server_snapshot *s)
+{
+    return (struct server_rates){
+        .t0_ns = s->t0_ns,
+        .t1_ns = s->t1_ns,
+        .tokens = server_snapshot_metric(s, METRIC_OUTPUT_TOKENS_PER_SECOND)->value,
+        .tpot = server_snapshot_metric(s, METRIC_TPOT)->value,
+        .estimated_bytes = server_snapshot_metric(s, METRIC_ESTIMATED_BYTES)->value};
+}

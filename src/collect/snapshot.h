@@ -105,6 +105,12 @@ struct server_metric {
     char freshness[16]; /* when the server renews it, as in the event */
 };
 
+/* What a token's cost is reckoned from, of one window. */
+struct server_rates {
+    int64_t t0_ns, t1_ns; /* UNIX time; equal = no window */
+    struct value tokens, tpot, estimated_bytes;
+};
+
 struct server_snapshot {
     char url[SERVER_URL_SIZE];         /* as it was named or found */
     char kind[32], model[160];         /* "" = not known */
@@ -116,6 +122,7 @@ struct server_snapshot {
     char reason[VALUE_REASON_SIZE];
     int64_t t0_ns, t1_ns; /* UNIX time: what rates and means cover; equal = no window */
     struct server_metric metrics[SERVER_METRICS];
+    struct server_rates before; /* of the present: of the window before this one, at its end */
 };
 
 struct snapshot_note {
@@ -144,6 +151,9 @@ void snapshot_destroy(struct snapshot *s);
 /* Length of the window in seconds, 0 when nothing was measured. */
 double gpu_snapshot_window_s(const struct gpu_snapshot *g);
 double server_snapshot_window_s(const struct server_snapshot *s);
+
+/* Those of the newest window. */
+struct server_rates server_snapshot_rates(const struct server_snapshot *s);
 
 /* m must be of SCOPE_SERVER. */
 static inline const struct server_metric *server_snapshot_metric(const struct server_snapshot *s,

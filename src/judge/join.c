@@ -3,7 +3,7 @@
 
 #include "judge/thresholds.h"
 
-bool join_fits(const struct join *j, const struct server_snapshot *x)
+bool join_fits(const struct join *j, const struct server_rates *x)
 {
     int64_t begin_first = x->t0_ns < j->t0_ns ? x->t0_ns : j->t0_ns;
     int64_t begin_last = x->t0_ns < j->t0_ns ? j->t0_ns : x->t0_ns;
@@ -30,7 +30,7 @@ static void join_whole(const struct gpu_snapshot *g, enum metric m, struct join 
         out->value.v /= window_s;
 }
 
-static bool lies_inside(const struct metric_window *w, const struct server_snapshot *x)
+static bool lies_inside(const struct metric_window *w, const struct server_rates *x)
 {
     int64_t begin = w->t0_ns > x->t0_ns ? w->t0_ns : x->t0_ns;
     int64_t end = w->t1_ns < x->t1_ns ? w->t1_ns : x->t1_ns;
@@ -38,7 +38,7 @@ static bool lies_inside(const struct metric_window *w, const struct server_snaps
 }
 
 /* Every window counts by its measured time. One that is not sound spoils all. */
-static void join_past(const struct metric_past *past, const struct server_snapshot *x,
+static void join_past(const struct metric_past *past, const struct server_rates *x,
                       struct join *out)
 {
     double sum = 0, measured_ns = 0;
@@ -62,8 +62,8 @@ static void join_past(const struct metric_past *past, const struct server_snapsh
     out->coverage = measured_ns / (double)(out->t1_ns - out->t0_ns);
 }
 
-void join_metric(const struct snapshot *s, size_t server, size_t gpu, enum metric m,
-                 struct join *out)
+void join_metric(const struct snapshot *s, const struct server_rates *rates, size_t gpu,
+                 enum metric m, struct join *out)
 {
     const struct gpu_snapshot *g = &s->gpus[gpu];
     int past = snapshot_past_index(m);
@@ -74,5 +74,5 @@ void join_metric(const struct snapshot *s, size_t server, size_t gpu, enum metri
     /* what is not known now, or doubted now, is not asked for its past */
     *out = (struct join){.value = g->metrics[m].value};
     if (value_is_sound(&out->value))
-        join_past(&g->past[past], &s->servers[server], out);
+        join_past(&g->past[past], rates, out);
 }

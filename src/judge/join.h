@@ -14,11 +14,11 @@ struct join {
     struct value value;   /* the mean; of energy watts. Not sound, and why, when a part is not */
 };
 
-/* m must be of those in enum past_metric. */
-void join_metric(const struct snapshot *s, size_t server, size_t gpu, enum metric m,
-                 struct join *out);
+/* m must be of those in enum past_metric; rates are those of the server. */
+void join_metric(const struct snapshot *s, const struct server_rates *rates, size_t gpu,
+                 enum metric m, struct join *out);
 
 /* Are both about the same time? Only then rates may be divided by each other. */
-bool join_fits(const struct join *j, const struct server_snapshot *x);
+bool join_fits(const struct join *j, const struct server_rates *rates);
 
 #endif

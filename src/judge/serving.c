@@ -55,10 +55,23 @@ static void refuse(struct value *out, const struct value *cause, const char *wha
         value_set_state(out, SOURCE_DERIVED, cause->state, "%s: %s", what, cause->reason);
 }
 
-/* Output tokens a second, more than 0. */
-static bool has_tokens(const struct server_snapshot *x, struct value *out)
+struct server_rates serving_rates(const struct server_snapshot *x, bool rolls)
 {
-    const struct value *tokens = &server_snapshot_metric(x, METRIC_OUTPUT_TOKENS_PER_SECOND)->value;
+    struct server_rates newest = server_snapshot_rates(x);
+    const struct server_rates *before = &x->before;
+    double between_s = (double)(newest.t0_ns - before->t1_ns) * 1e-9;
+    bool follows = before->t1_ns > before->t0_ns && fabs(between_s) <= WINDOW_FOLLOW_S;
+    /* that nothing comes now, or nothing sound, shall not be hidden */
+    bool comes = value_is_sound(&newest.tokens) && newest.tokens.v > 0;
+    if (!rolls || !follows || !comes || server_snapshot_window_s(x) >= WINDOW_FITS_S)
+        return newest;
+    return *before;
+}
+
+/* Output tokens a second, more than 0. */
+static bool has_tokens(const struct server_rates *rates, struct value *out)
+{
+    const struct value *tokens = &rates->tokens;
     if (!value_is_sound(tokens))
         refuse(out, tokens, metric_info(METRIC_OUTPUT_TOKENS_PER_SECOND)->label);
     else if (!(tokens->v > 0))
@@ -67,14 +80,14 @@ static bool has_tokens(const struct server_snapshot *x, struct value *out)
 }
 
 /* A server on the CPU beside an idle GPU: what was taken for granted is refuted. */
-static bool is_refuted(const struct snapshot *s, size_t server, size_t gpu)
+static bool is_refuted(const struct snapshot *s, size_t server, size_t gpu,
+                       const struct server_rates *rates)
 {
     struct join gr;
     if (serving_of(s, server, gpu) != SERVING_ALONE)
         return false;
-    join_metric(s, server, gpu, METRIC_GR_ACTIVE, &gr);
-    return value_is_sound(&gr.value) && join_fits(&gr, &s->servers[server]) &&
-           gr.value.v <= SNAPSHOT_IDLE_SHARE;
+    join_metric(s, rates, gpu, METRIC_GR_ACTIVE, &gr);
+    return value_is_sound(&gr.value) && join_fits(&gr, rates) && gr.value.v <= SNAPSHOT_IDLE_SHARE;
 }
 
 /* Another program's traffic would be charged to the tokens. What the driver does not tell of a
@@ -92,7 +105,8 @@ static bool has_foreign_work(const struct server_snapshot *x, const struct gpu_s
 }
 
 /* The server's own GPUs, and nobody else's. */
-static bool has_gpus(const struct snapshot *s, size_t server, struct value *out)
+static bool has_gpus(const struct snapshot *s, size_t server, const struct server_rates *rates,
+                     struct value *out)
 {
     const struct server_snapshot *x = &s->servers[server];
     size_t n = 0;
@@ -111,7 +125,7 @@ static bool has_gpus(const struct snapshot *s, size_t server, struct value *out)
                             "another program works on GPU %u, too", g->index);
             return false;
         }
-        if (is_refuted(s, server, i)) {
+        if (is_refuted(s, server, i, rates)) {
             value_set_state(out, SOURCE_DERIVED, VALUE_UNSUPPORTED,
                             "GPU %u was idle while tokens came: the server does not use it",
                             g->index);
@@ -125,10 +139,11 @@ static bool has_gpus(const struct snapshot *s, size_t server, struct value *out)
 
 /* ---- amounts of one GPU, a second; NaN and a reason when there is none ---- */
 
-static void refuse_window(const struct snapshot *s, size_t server, size_t gpu, struct value *out)
+static void refuse_window(const struct snapshot *s, size_t gpu, const struct server_rates *rates,
+                          struct value *out)
 {
     const struct gpu_snapshot *g = &s->gpus[gpu];
-    double server_s = server_snapshot_window_s(&s->servers[server]);
+    double server_s = (double)(rates->t1_ns - rates->t0_ns) * 1e-9;
     if (s->taken_ns)
         value_set_state(out, SOURCE_DERIVED, VALUE_UNSUPPORTED,
                         "the windows of GPU %u do not fit the server's (%.1f s)", g->index,
@@ -140,17 +155,17 @@ static void refuse_window(const struct snapshot *s, size_t server, size_t gpu, s
 }
 
 /* One metric over the server's window, measured at least so much of it. */
-static double rate(const struct snapshot *s, size_t server, size_t gpu, enum metric m,
-                   double coverage_least, struct value *out)
+static double rate(const struct snapshot *s, size_t gpu, const struct server_rates *rates,
+                   enum metric m, double coverage_least, struct value *out)
 {
     struct join j;
-    join_metric(s, server, gpu, m, &j);
+    join_metric(s, rates, gpu, m, &j);
     if (!value_is_sound(&j.value)) {
         refuse(out, &j.value, metric_info(m)->label);
         return NAN;
     }
-    if (!join_fits(&j, &s->servers[server])) {
-        refuse_window(s, server, gpu, out);
+    if (!join_fits(&j, rates)) {
+        refuse_window(s, gpu, rates, out);
         return NAN;
     }
     if (j.coverage < coverage_least) {
@@ -162,22 +177,24 @@ static double rate(const struct snapshot *s, size_t server, size_t gpu, enum met
     return j.value.v;
 }
 
-static double dram_rate(const struct snapshot *s, size_t server, size_t gpu, struct value *out)
+static double dram_rate(const struct snapshot *s, size_t gpu, const struct server_rates *rates,
+                        struct value *out)
 {
-    double reads = rate(s, server, gpu, METRIC_DRAM_READ_BYTES, COVERAGE_LEAST, out);
+    double reads = rate(s, gpu, rates, METRIC_DRAM_READ_BYTES, COVERAGE_LEAST, out);
     if (isnan(reads))
         return NAN;
-    return reads + rate(s, server, gpu, METRIC_DRAM_WRITE_BYTES, COVERAGE_LEAST, out);
+    return reads + rate(s, gpu, rates, METRIC_DRAM_WRITE_BYTES, COVERAGE_LEAST, out);
 }
 
 /* The driver's own count of joules, else the mean of its readings of power. */
-static double watts(const struct snapshot *s, size_t server, size_t gpu, struct value *out)
+static double watts(const struct snapshot *s, size_t gpu, const struct server_rates *rates,
+                    struct value *out)
 {
-    double by_energy = rate(s, server, gpu, METRIC_ENERGY, SAME_WINDOW, out);
+    double by_energy = rate(s, gpu, rates, METRIC_ENERGY, SAME_WINDOW, out);
     if (!isnan(by_energy))
         return by_energy;
     struct value why = *out;
-    double by_power = rate(s, server, gpu, METRIC_POWER, SAME_WINDOW, out);
+    double by_power = rate(s, gpu, rates, METRIC_POWER, SAME_WINDOW, out);
     if (isnan(by_power) && !value_is_sound(&s->gpus[gpu].metrics[METRIC_POWER].value))
         *out = why;
     return by_power;
@@ -187,7 +204,8 @@ static double watts(const struct snapshot *s, size_t server, size_t gpu, struct 
 static void derive_estimate(const struct snapshot *s, size_t server, struct value *out)
 {
     const struct server_snapshot *x = &s->servers[server];
-    const struct value *estimate = &server_snapshot_metric(x, METRIC_ESTIMATED_BYTES)->value;
+    const struct server_rates rates = serving_rates(x, s->taken_ns != 0);
+    const struct value *estimate = &rates.estimated_bytes;
     double sum = 0, n = 0;
     if (!value_is_sound(estimate)) {
         refuse(out, estimate, metric_info(METRIC_ESTIMATED_BYTES)->label);
@@ -197,16 +215,16 @@ static void derive_estimate(const struct snapshot *s, size_t server, struct valu
         value_set_state(out, SOURCE_DERIVED, VALUE_WARMING, "the server reckons with no traffic");
         return;
     }
-    if (!has_gpus(s, server, out))
+    if (!has_gpus(s, server, &rates, out))
         return;
     for (size_t i = 0; i < s->n_gpus; i++) {
         if (serving_of(s, server, i) == SERVING_NOT)
             continue;
-        sum += dram_rate(s, server, i, out);
+        sum += dram_rate(s, i, &rates, out);
         n++;
     }
     if (!isnan(sum))
-        value_set(out, SOURCE_DERIVED, x->t1_ns, sum / n / estimate->v);
+        value_set(out, SOURCE_DERIVED, rates.t1_ns, sum / n / estimate->v);
 }
 
 void serving_derive(const struct snapshot *s, size_t server, enum metric m, struct value *out)
@@ -215,20 +233,19 @@ void serving_derive(const struct snapshot *s, size_t server, enum metric m, stru
         derive_estimate(s, server, out);
         return;
     }
-    const struct server_snapshot *x = &s->servers[server];
+    const struct server_rates rates = serving_rates(&s->servers[server], s->taken_ns != 0);
     double sum = 0;
-    if (!has_tokens(x, out) || !has_gpus(s, server, out))
+    if (!has_tokens(&rates, out) || !has_gpus(s, server, &rates, out))
         return;
     for (size_t i = 0; i < s->n_gpus; i++) {
         if (serving_of(s, server, i) == SERVING_NOT)
             continue;
-        sum += m == METRIC_BYTES_PER_OUTPUT_TOKEN ? dram_rate(s, server, i, out)
-                                                  : watts(s, server, i, out);
+        sum += m == METRIC_BYTES_PER_OUTPUT_TOKEN ? dram_rate(s, i, &rates, out)
+                                                  : watts(s, i, &rates, out);
         if (isnan(sum))
             return;
     }
-    value_set(out, SOURCE_DERIVED, x->t1_ns,
-              sum / server_snapshot_metric(x, METRIC_OUTPUT_TOKENS_PER_SECOND)->value.v);
+    value_set(out, SOURCE_DERIVED, rates.t1_ns, sum / rates.tokens.v);
 }
 
 void serving_derive_only(const struct snapshot *s, enum metric m, struct value *out)

@@ -15,6 +15,10 @@ enum serving {
 /* Both are numbers in the snapshot's lists. */
 enum serving serving_of(const struct snapshot *s, size_t server, size_t gpu);
 
+/* What the server's tokens are reckoned from: its newest window; but where windows roll and that
+ * has only begun, the one before. */
+struct server_rates serving_rates(const struct server_snapshot *x, bool rolls);
+
 /* bytes_per_output_token, joules_per_output_token or measured_to_estimated of one server, over the
  * GPUs that serve it. The reason says why there is none; it never is 0 for want of tokens. */
 void serving_derive(const struct snapshot *s, size_t server, enum metric m, struct value *out);

@@ -77,7 +77,8 @@ static double dram_peak(const struct snapshot *s, size_t server)
 
 static void explain_token_time(const struct snapshot *s, size_t server, struct verdict *v)
 {
-    const struct value *tpot = value_of(&s->servers[server], METRIC_TPOT);
+    const struct server_rates rates = serving_rates(&s->servers[server], s->taken_ns != 0);
+    const struct value *tpot = &rates.tpot;
     struct value bytes = {0};
     char amount[32], speed[32], needed[32], taken[32];
     serving_derive(s, server, METRIC_BYTES_PER_OUTPUT_TOKEN, &bytes);

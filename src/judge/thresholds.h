@@ -59,6 +59,11 @@ enum { SAMPLES_MIN = 5, QUANTILE_SAMPLES_MIN = 20 };
  * of a measurement of a second lie a fifth apart (ours). */
 #define SAME_WINDOW 0.75
 
+/* GPUs' windows of a second fit a server's of 3 s wherever it begins: their ends lie at most half a
+ * second apart. The window before is the last one if it ended when this one began (ours). */
+#define WINDOW_FITS_S   3.0
+#define WINDOW_FOLLOW_S 1.5
+
 /* Bytes that were sampled over less of a window than this are not those of its tokens (ours). */
 #define COVERAGE_LEAST 0.9
 

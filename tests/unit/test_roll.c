@@ -459,6 +459,10 @@ static void readings_of_a_server_are_those_of_two_windows(void **state)
     m = running();
     assert_int_equal(m.readings, 2);
     assert_near(m.max, 0, 0);
+    struct snapshot *s = rolled();
+    assert_int_equal(s->servers[0].before.t0_ns, begin + 10 * s1);
+    assert_int_equal(s->servers[0].before.t1_ns, begin + 11 * s1);
+    snapshot_destroy(s);
 }
 
 /* ---- notes ---- */

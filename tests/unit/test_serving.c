@@ -363,6 +363,36 @@ static void windows_that_do_not_fit_give_no_number(void **state)
                 "the windows of GPU 0 do not fit the server's (5.0 s)");
 }
 
+/* A server's window begins anew every few seconds: a figure does not come and go with it. */
+static void the_window_before_counts_while_the_newest_is_short(void **state)
+{
+    (void)state;
+    roll();
+    s.servers[0].before = server_snapshot_rates(&s.servers[0]); /* 5.4 to 9.6, 200/s */
+    s.servers[0].before.tokens.v = 400;
+    set_server_window(9.6, 10.6);
+    expect_number(METRIC_BYTES_PER_OUTPUT_TOKEN, 2e9);
+    expect_number(METRIC_JOULES_PER_OUTPUT_TOKEN, 1);
+    /* not when it is long enough, nor when the one before is of another time */
+    set_server_window(9.6, 12.7);
+    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED,
+                "the windows of GPU 0 do not fit the server's (3.1 s)");
+    set_server_window(12, 13);
+    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED,
+                "the windows of GPU 0 do not fit the server's (1.0 s)");
+    /* nor does it hide what is wrong now */
+    set_server_window(9.6, 10.6);
+    refuse_server(METRIC_OUTPUT_TOKENS_PER_SECOND, VALUE_FAILED, "no answer");
+    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_FAILED, "Output tokens/s: no answer");
+    set_server(0, METRIC_OUTPUT_TOKENS_PER_SECOND, 0);
+    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_WARMING, "no output token in the window");
+    /* a measurement has one window */
+    set_server(0, METRIC_OUTPUT_TOKENS_PER_SECOND, 200);
+    s.taken_ns = 0;
+    expect_none(METRIC_BYTES_PER_OUTPUT_TOKEN, VALUE_UNSUPPORTED,
+                "the server was read over another time (1.0 s) than GPU 0 (1.0 s)");
+}
+
 static void a_window_that_is_not_sound_spoils_the_rest(void **state)
 {
     (void)state;
@@ -579,6 +609,7 @@ int main(void)
         TEST(windows_of_a_gpu_are_put_together),
         TEST(a_window_counts_by_its_measured_time),
         TEST(windows_that_do_not_fit_give_no_number),
+        TEST(the_window_before_counts_while_the_newest_is_short),
         TEST(a_window_that_is_not_sound_spoils_the_rest),
         TEST(an_idle_gpu_over_the_servers_window),
         TEST(the_present_has_the_servers_words_too),
