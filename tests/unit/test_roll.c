@@ -217,9 +217,13 @@ static void a_clock_that_was_set_back_begins_anew(void **state)
 static void silence_is_stale(void **state)
 {
     (void)state;
+    const struct plan_series gr = {METRIC_GR_ACTIVE, "gr_active", UNIT_RATIO, VALUE_OK, "", "", 0};
+    plan(SOURCE_GPM, 0.1, 1, &gr);
+    samples(SOURCE_GPM, 0, 10, 1, 0.7);
     pm(0, 50, 0.2);
     assert_int_equal(stats(METRIC_SM_ACTIVE).value.state, VALUE_OK);
     sleep(4);
+    assert_int_equal(stats(METRIC_GR_ACTIVE).value.state, VALUE_OK); /* one in 10 s is planned */
     struct metric_stats m = stats(METRIC_SM_ACTIVE);
     assert_int_equal(m.value.state, VALUE_STALE);
     assert_contains(m.value.reason, "nothing new for");
