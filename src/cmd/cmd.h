@@ -51,6 +51,9 @@ enum exit_code {
     X(FOR, for_s, "for", true, "SMEFF_FOR", "SECONDS, then end")                                   \
     X(OWN, own, "own", false, "SMEFF_OWN", "sample here even if a daemon runs")                    \
     X(RUN_DIR, run_dir, "run-dir", true, "SMEFF_RUN_DIR", "DIR of the daemon's files")             \
+    X(FROM, from, "from", true, "SMEFF_FROM", "SOCKET of a daemon, or - for standard input")       \
+    X(HOST, host, "host", true, "SMEFF_HOST", "USER@HOST: the GPUs there, over ssh")               \
+    X(ONCE, once, "once", false, "SMEFF_ONCE", "print one frame as text, then end")                \
     X(GROUP, group, "group", true, "SMEFF_GROUP", "NAME whose members may read, too")              \
     X(TOKEN_FILE, token_file, "token-file", true, "SMEFF_TOKEN_FILE", "FILE with the servers' key")
 
@@ -86,7 +89,7 @@ const struct command *command_find(const char *name);
 
 extern const struct command command_analyze, command_chip, command_daemon, command_doctor,
     command_load, command_measure, command_metrics, command_record, command_sampler,
-    command_selftest, command_servers, command_stream, command_yield;
+    command_selftest, command_servers, command_stream, command_top, command_yield;
 
 /* The exit code that a status means, 0 for OK. */
 enum exit_code exit_code_of(enum status status);

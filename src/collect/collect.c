@@ -11,6 +11,7 @@
 #include "collect/crosscheck.h"
 #include "collect/feed.h"
 #include "collect/notes.h"
+#include "collect/rank.h"
 #include "collect/serverlist.h"
 
 struct identity {

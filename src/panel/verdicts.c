@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "panel/verdicts.h"
+
+#include <stdlib.h>
+
+#include "judge/serving.h"
+
+void verdicts_fini(struct verdicts *v)
+{
+    for (size_t i = 0; i < VERDICTS_GPUS_MAX; i++)
+        free(v->gpu[i].kept);
+    *v = (struct verdicts){0};
+}
+
+static struct verdict_entry *newest(struct verdict_past *p)
+{
+    return p->n ? &p->kept[(p->n - 1) % VERDICTS_KEPT] : NULL;
+}
+
+static void begin(struct verdict_past *p, int64_t from_ns, const struct verdict *verdict)
+{
+    p->kept[p->n++ % VERDICTS_KEPT] = (struct verdict_entry){from_ns, *verdict};
+}
+
+static void take(struct verdict_past *p, const struct gpu_snapshot *g,
+                 const struct verdict *verdict, bool first_look)
+{
+    struct verdict_entry *shown = newest(p);
+    if (!shown) {
+        begin(p, g->t0_ns, verdict);
+    } else if (shown->verdict.kind == verdict->kind || p->is_first_look) {
+        shown->verdict = *verdict;
+    } else if (p->candidate == verdict->kind && p->candidate_ns) {
+        begin(p, p->candidate_ns, verdict);
+    } else {
+        p->candidate = verdict->kind;
+        p->candidate_ns = g->t0_ns;
+        return;
+    }
+    p->candidate_ns = 0;
+    p->is_first_look = first_look;
+}
+
+void verdicts_take(struct verdicts *v, const struct snapshot *s, bool first_look)
+{
+    for (size_t i = 0; i < s->n_gpus; i++) {
+        const struct gpu_snapshot *g = &s->gpus[i];
+        struct verdict verdict;
+        if (g->index >= VERDICTS_GPUS_MAX || g->samples == 0)
+            continue;
+        struct verdict_past *p = &v->gpu[g->index];
+        if (!p->kept)
+            p->kept = calloc(VERDICTS_KEPT, sizeof *p->kept);
+        if (!p->kept || g->t1_ns == p->seen_ns || (first_look && p->n && !p->is_first_look))
+            continue;
+        p->seen_ns = g->t1_ns;
+        serving_verdict(s, i, &verdict);
+        take(p, g, &verdict, first_look);
+    }
+}
+
+const struct verdict_entry *verdicts_at(const struct verdicts *v, unsigned gpu, int64_t t_ns,
+                                        int64_t *until_ns)
+{
+    if (gpu >= VERDICTS_GPUS_MAX)
+        return NULL;
+    const struct verdict_past *p = &v->gpu[gpu];
+    int64_t until = 0;
+    for (size_t back = 1; back <= p->n && back <= VERDICTS_KEPT; back++) {
+        const struct verdict_entry *e = &p->kept[(p->n - back) % VERDICTS_KEPT];
+        if (e->from_ns <= t_ns) {
+            if (until_ns)
+                *until_ns = until;
+            return e;
+        }
+        until = e->from_ns;
+    }
+    return NULL;
+}
