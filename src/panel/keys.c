@@ -12,7 +12,8 @@ static void freeze(struct model *m)
     if (m->is_frozen)
         return;
     m->is_frozen = true;
-    m->at_ns = m->froze_ns = m->edge_ns;
+    /* what is still on its way belongs to the bucket that has begun */
+    m->at_ns = m->froze_ns = m->edge_ns - m->edge_ns % TRACE_BUCKET_NS;
 }
 
 static void thaw(struct model *m)

@@ -24,7 +24,7 @@ static const struct lane lanes[] = {
     {METRIC_GPU_UTIL, METRIC_GPU_UTIL, METRIC_GPU_UTIL, NULL, ROLE_CLAIM,
      "share of time in which a kernel was there", ROWS_MAX},
     {METRIC_GR_ACTIVE, METRIC_GR_ACTIVE, METRIC_GR_ACTIVE, NULL, ROLE_CLAIM,
-     "the same, as the hardware counts it", 4},
+     "the same, as the hardware counts it", ROWS_MAX},
     {METRIC_SM_ACTIVE, METRIC_SM_ACTIVE, METRIC_SM_ACTIVE, NULL, ROLE_REAL,
      "SMs that held at least one warp", ROWS_MAX},
     {METRIC_SM_THROUGHPUT, METRIC_SM_ISSUE, METRIC_SM_ISSUE, NULL, ROLE_REAL,

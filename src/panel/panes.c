@@ -10,6 +10,8 @@
 
 /* ---- the verdict ---- */
 
+enum { SENTENCES_FROM = 8 };
+
 /* Lines of one kind, at most so many rows of the area below y. */
 static int put_lines(struct area a, int y, int end, const char *lead, enum role role,
                      const struct verdict_lines *lines)
@@ -21,6 +23,20 @@ static int put_lines(struct area a, int y, int end, const char *lead, enum role 
                        role, lines->line[i]);
     }
     return y;
+}
+
+/* Where there is no room for sentences: the numbers alone, which stand before the colons. */
+static int put_numbers(struct area a, int y, int rows, const struct verdict_lines *lines)
+{
+    char text[VERDICT_LINES * 48] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < lines->n && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.*s", i ? ", " : "",
+                                 (int)strcspn(lines->line[i], ":"), lines->line[i]);
+    if (!*text || rows < 1)
+        return y;
+    area_text(a, 1, y, ROLE_DIM, "because");
+    return area_words(area_part(a, 13, 0, a.width - 14, a.height), 0, y, 0, rows, ROLE_TEXT, text);
 }
 
 static void put_since(const struct model *m, const struct verdict_entry *e, int64_t until_ns,
@@ -49,22 +65,20 @@ int pane_verdict(const struct model *m, const struct gpu_snapshot *g, struct are
     if (!e) {
         area_text(a, 1, 0, ROLE_DIM,
                   model_is_past(m) ? "no verdict is kept of that moment"
-                                   : "no verdict yet: it takes a second of hardware counters");
+                                   : "no verdict yet: it takes a second of hardware counters (m: "
+                                     "why there may be none)");
         return 1;
     }
     const struct verdict *v = &e->verdict;
     int x = area_printf(a, 1, 0, ROLE_VERDICT, "● %s", verdict_name(v->kind));
     x = area_printf(a, x, 0, ROLE_TEXT, " – %s", verdict_text(v->kind));
     put_since(m, e, until_ns, a, x);
-    /* advice is worth a row before the third number is */
-    int keep = !v->advice.n    ? 0
-               : a.height >= 5 ? 2
-               : a.height >= 3 ? 1
-                               : 0,
-        more = a.height >= 8 ? 2 : 0;
-    int y = put_lines(a, 1, a.height - keep - more, "because", ROLE_TEXT, &v->evidence);
-    if (more)
-        y = put_lines(a, y, y + more, "not proven", ROLE_DIM, &v->limits);
+    bool tall = a.height >= SENTENCES_FROM;
+    int y = tall && (int)v->evidence.n + 5 <= a.height
+                ? put_lines(a, 1, a.height - 4, "because", ROLE_TEXT, &v->evidence)
+                : put_numbers(a, 1, a.height >= 4 ? 2 : a.height - 1, &v->evidence);
+    if (tall)
+        y = put_lines(a, y, y + 2, "not proven", ROLE_DIM, &v->limits);
     return put_lines(a, y, a.height, "try", ROLE_TEXT, &v->advice);
 }
 
@@ -113,7 +127,7 @@ static void put_throttle(struct flow *f, const struct model *m, const struct gpu
         throttle_words((uint64_t)v->v, words, sizeof words);
         role = v->v > 1 ? ROLE_NOTE : ROLE_TEXT; /* 1: idle */
     }
-    put_item(f, "Clocks held by", role, words);
+    put_item(f, "Clock limits", role, words);
 }
 
 int pane_board(const struct model *m, const struct gpu_snapshot *g, struct area a)

@@ -251,6 +251,13 @@ void screen_close(struct screen *s)
 
 /* ---- showing ---- */
 
+/* Continued in the background, the terminal is the shell's. */
+static bool is_foreground(void)
+{
+    pid_t owner = tcgetpgrp(tty_fd);
+    return owner < 0 || owner == getpgrp();
+}
+
 void screen_size(struct screen *s, int *width, int *height)
 {
     struct winsize w;
@@ -293,6 +300,8 @@ void screen_show(struct screen *s, const struct surface *surface)
 {
     size_t n = (size_t)surface->width * (size_t)surface->height;
     bool anew = s->anew || !same_size(&s->shown, surface);
+    if (!is_foreground())
+        return;
     if (!same_size(&s->shown, surface)) {
         surface_fini(&s->shown);
         if (surface_init(&s->shown, surface->width, surface->height, surface->ascii, NULL))
@@ -337,7 +346,7 @@ static uint32_t key_of(wint_t code)
 bool screen_key(struct screen *s, uint32_t *key)
 {
     (void)s;
-    for (;;) {
+    while (is_foreground()) {
         wint_t code = 0;
         int kind = get_wch(&code);
         if (kind == ERR)
@@ -349,6 +358,7 @@ bool screen_key(struct screen *s, uint32_t *key)
         if (*key)
             return true;
     }
+    return false;
 }
 
 /* As the shell expects: the terminal as it was, and stopped. Comes back when it is continued. */
@@ -363,6 +373,15 @@ static void stop(struct screen *s)
     refresh();
 }
 
+/* The shell had the terminal meanwhile: modes and screen are its own. */
+static void take_back(struct screen *s)
+{
+    continued = 0;
+    endwin();
+    s->anew = true;
+    refresh();
+}
+
 bool screen_step(struct screen *s)
 {
     bool changed = size_changed || continued;
@@ -370,9 +389,9 @@ bool screen_step(struct screen *s)
         stop(s);
         changed = true;
     }
-    if (continued)
-        s->anew = true;
-    size_changed = continued = 0;
+    if (continued && is_foreground())
+        take_back(s);
+    size_changed = 0;
     struct pollfd p = {fileno(s->in), POLLIN, 0};
     if (poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR | POLLNVAL)) && !ended)
         ended = SIGHUP;

@@ -46,7 +46,9 @@ void verdicts_take(struct verdicts *v, const struct snapshot *s, bool first_look
     for (size_t i = 0; i < s->n_gpus; i++) {
         const struct gpu_snapshot *g = &s->gpus[i];
         struct verdict verdict;
-        if (g->index >= VERDICTS_GPUS_MAX || g->samples == 0)
+        /* the driver's readings come first, and are no ground for a verdict */
+        bool counted = g->backend != SOURCE_NONE && g->backend != SOURCE_NVML;
+        if (g->index >= VERDICTS_GPUS_MAX || g->samples == 0 || !counted)
             continue;
         struct verdict_past *p = &v->gpu[g->index];
         if (!p->kept)

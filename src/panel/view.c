@@ -58,7 +58,7 @@ static const char *keys_of(const struct model *m, int width)
     case VIEW_GPU:
         return "q quit  ? help  ←→ past  + - scale  space freeze  m metrics  p processes  r record";
     case VIEW_HELP:
-        return "q quit  Esc back";
+        return "q quit  Esc back  ↑↓ scroll";
     default:
         return "q quit  ? help  Esc back  ↑↓ scroll  / filter  s sort";
     }

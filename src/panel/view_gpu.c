@@ -42,9 +42,8 @@ static int put_pane(const struct model *m, const struct gpu_snapshot *g, struct 
 {
     if (y + 2 > a.height || rows < 1)
         return y;
-    int begin = piece_rule(a, y, title);
-    int used = draw(m, g, area_part(a, 0, begin, a.width, rows));
-    return used ? begin + used : y;
+    int used = draw(m, g, area_part(a, 0, y + 1, a.width, rows));
+    return used ? piece_rule(a, y, title) + used : y;
 }
 
 /* Wide screens: everything else beside the lanes. */
@@ -58,37 +57,69 @@ static void draw_side(const struct model *m, const struct gpu_snapshot *g, struc
     pane_doubts(m, g, area_part(a, 0, y, a.width, a.height - y));
 }
 
-/* Narrow ones: below. What each pane may take goes by the rows that there are. */
+/* What each pane below the lanes may take at most, by the rows that there are. */
+struct shares {
+    int verdict, board, servers, processes, doubts;
+    bool titles;
+};
+
+static struct shares shares_of(const struct model *m, int rows)
+{
+    struct shares s = {.verdict = rows >= 36   ? 8
+                                  : rows >= 21 ? 5
+                                  : rows >= 18 ? 4
+                                  : rows >= 12 ? 2
+                                               : 1,
+                       .board = rows >= 18   ? 2
+                                : rows >= 14 ? 1
+                                             : 0,
+                       .processes = rows >= 30   ? 4
+                                    : rows >= 24 ? 1
+                                                 : 0,
+                       .doubts = rows >= 30   ? 3
+                                 : rows >= 18 ? 1
+                                              : 0,
+                       .titles = rows >= 30};
+    if (m->now->n_servers)
+        s.servers = rows >= 30 ? 6 : rows >= 18 ? 3 : 0;
+    return s;
+}
+
+static int draw_lower(const struct model *m, const struct gpu_snapshot *g, struct area a,
+                      struct shares s)
+{
+    struct {
+        pane *draw;
+        const char *title;
+        int rows;
+    } panes[] = {{pane_verdict, "Verdict", s.verdict},
+                 {pane_board, "Board", s.board},
+                 {pane_servers, "Servers", s.servers},
+                 {pane_processes, "Processes", s.processes},
+                 {pane_doubts, "Doubts", s.doubts}};
+    int y = 0;
+    for (size_t i = 0; i < sizeof panes / sizeof panes[0]; i++)
+        if (s.titles)
+            y = put_pane(m, g, a, y, panes[i].rows, panes[i].title, panes[i].draw);
+        else
+            y += panes[i].draw(m, g, area_part(a, 0, y, a.width, panes[i].rows));
+    return y;
+}
+
+/* Narrow screens: below. Drawn once to see how many rows it takes, so that the lanes get the rest.
+ */
 static void draw_below(const struct model *m, const struct gpu_snapshot *g, struct area a)
 {
-    int verdict = a.height >= 36   ? 8
-                  : a.height >= 22 ? 5
-                  : a.height >= 18 ? 4
-                  : a.height >= 12 ? 2
-                                   : 1;
-    int board = a.height >= 18 ? 2 : a.height >= 14 ? 1 : 0;
-    int servers = m->now->n_servers == 0 ? 0 : a.height >= 30 ? 6 : a.height >= 18 ? 3 : 0;
-    int processes = a.height >= 30 ? 4 : a.height >= 22 ? 1 : 0;
-    int rule = a.height >= 12 ? 1 : 0, more_rules = a.height >= 30 ? 1 : 0;
-    int below = rule + verdict + board + (servers ? servers + more_rules : 0) +
-                (processes ? processes + more_rules : 0) + more_rules;
-    int lanes = a.height - below, most = 1 + 6 * pane_lanes_count(m, g);
-    lanes = lanes > most ? most : lanes;
+    struct shares s = shares_of(m, a.height);
+    int rule = a.height >= 12 && !s.titles ? 1 : 0;
+    int used = draw_lower(m, g, a, s) + rule, most = 1 + 6 * pane_lanes_count(m, g);
+    for (int y = 0; y < a.height; y++)
+        area_fill(a, 0, y, a.width, ROLE_TEXT, ' ');
+    int lanes = a.height - used > most ? most : a.height - used;
     pane_lanes(m, g, area_part(a, 0, 0, a.width, lanes));
-    int y = lanes;
     if (rule)
-        y = piece_rule(a, y, more_rules ? "Verdict" : "");
-    y += pane_verdict(m, g, area_part(a, 0, y, a.width, verdict));
-    if (more_rules && board)
-        y = piece_rule(a, y, "Board");
-    y += pane_board(m, g, area_part(a, 0, y, a.width, board));
-    if (servers && more_rules)
-        y = piece_rule(a, y, "Servers");
-    y += pane_servers(m, g, area_part(a, 0, y, a.width, servers));
-    if (processes && more_rules)
-        y = piece_rule(a, y, "Processes");
-    y += pane_processes(m, g, area_part(a, 0, y, a.width, processes));
-    pane_doubts(m, g, area_part(a, 0, y, a.width, a.height - y));
+        piece_rule(a, lanes, "");
+    draw_lower(m, g, area_part(a, 0, lanes + rule, a.width, a.height - lanes - rule), s);
 }
 
 void view_gpu(const struct model *m, struct area a)

@@ -66,13 +66,13 @@ static void draw_metric(const struct model *m, const struct gpu_snapshot *g, str
     area_fit(a, 1, y, LABEL - 1, ROLE_TEXT, info->label);
     if (s.value.source != SOURCE_NONE)
         area_fit(a, LABEL + 1, y, SOURCE - 1, ROLE_DIM, source_name(s.value.source));
-    if (value_has_number(&s.value))
-        area_right(a, x + NUMBER, y, piece_value_role(&s, ROLE_STRONG), piece_value(&s, text));
-    else
-        area_right(a, x + NUMBER, y, ROLE_DIM, "none");
+    if (!value_has_number(&s.value)) { /* the reason has all of the row */
+        put_rest(m, g, a, x + 4, y, &s);
+        return;
+    }
+    area_right(a, x + NUMBER, y, piece_value_role(&s, ROLE_STRONG), piece_value(&s, text));
     x += NUMBER;
-    if (a.width >= QUANTILES_FROM && !model_is_past(m) && value_has_number(&s.value) &&
-        stats->samples > 1) {
+    if (a.width >= QUANTILES_FROM && !model_is_past(m) && stats->samples > 1) {
         put_number(a, x + NUMBER, y, info->unit, stats->p50, stats->resolution);
         put_number(a, x + 2 * NUMBER, y, info->unit, stats->p95, stats->resolution);
         put_number(a, x + 3 * NUMBER, y, info->unit, stats->max, stats->resolution);
@@ -123,6 +123,8 @@ void view_metrics(const struct model *m, struct area a)
     int x = area_printf(a, 1, 0, ROLE_STRONG, "GPU %u  every metric", g->index);
     if (m->filter[0])
         x = area_printf(a, x, 0, ROLE_DIM, " · only \"%s\"", m->filter);
+    if (model_is_past(m))
+        x = area_text(a, x, 0, ROLE_DIM, " · p50, p95 and max are those of the present only");
     if (n > room)
         area_printf(a, x, 0, ROLE_DIM, " · rows %d to %d of %d (↑↓)", first + 1,
                     first + room < n ? first + room : n, n);

@@ -9,7 +9,7 @@
 #include "panel/pieces.h"
 #include "panel/view.h"
 
-enum { LABEL = 13, NUMBER = 8, FACTS = 20, NARROW = 62, CHART_FROM = 100, FACTS_FROM = 76 };
+enum { LABEL = 13, NUMBER = 8, FACTS = 20, NARROW = 62, CHART_MIN = 20, FACTS_FROM = 76 };
 
 struct row {
     const char *label;
@@ -40,12 +40,24 @@ static int name_columns(struct area a)
     return a.width >= FACTS_FROM ? 25 : a.width >= NARROW ? 20 : 4;
 }
 
+/* Bar and, where there is room, chart share what the words leave. */
+static void share_width(struct area a, int *bar, int *chart)
+{
+    int left = a.width - name_columns(a) - LABEL - NUMBER - 3;
+    left -= a.width >= FACTS_FROM ? FACTS : 0;
+    *chart = left * 2 / 3 - 2;
+    if (*chart < CHART_MIN)
+        *chart = 0;
+    *bar = *chart ? left - *chart - 2 : left;
+}
+
 static void draw_row(const struct model *m, const struct gpu_snapshot *g, struct area a, int y,
-                     const struct row *r)
+                     int height, const struct row *r)
 {
     char text[VALUE_REASON_SIZE + 32];
     int x = name_columns(a), facts = a.width >= FACTS_FROM ? FACTS : 0;
-    int chart = a.width >= CHART_FROM ? a.width / 3 : 0;
+    int bar, chart;
+    share_width(a, &bar, &chart);
     area_fit(a, x, y, LABEL, r->role == ROLE_CLAIM ? ROLE_CLAIM : ROLE_TEXT, r->label);
     x += LABEL;
     if (!r->known) {
@@ -57,11 +69,10 @@ static void draw_row(const struct model *m, const struct gpu_snapshot *g, struct
     area_right(a, x + NUMBER, y, piece_value_role(&r->value, ROLE_STRONG),
                piece_value(&r->value, text));
     x += NUMBER + 1;
-    int bar = a.width - x - facts - (chart ? chart + 2 : 0) - 2;
     bar_draw(a, x, y, bar, m->glyphs, r->role, r->value.value.v);
     if (chart)
-        piece_chart(m, area_part(a, x + bar + 2, y, chart, 1), g->index, r->value.metric, r->role,
-                    1, 1);
+        piece_chart(m, area_part(a, x + bar + 2, y, chart, height), g->index, r->value.metric,
+                    r->role, 1, 1);
 }
 
 static void put_fact(const struct model *m, const struct gpu_snapshot *g, struct area a, int y,
@@ -75,7 +86,16 @@ static void put_fact(const struct model *m, const struct gpu_snapshot *g, struct
     area_right(a, a.width - 1, y, piece_value_role(&s, ROLE_TEXT), piece_value(&s, text));
 }
 
-static void draw_gpu(const struct model *m, const struct gpu_snapshot *g, struct area a, int rows)
+/* Padded, so that it covers what is below it. */
+static const char *verdict_cell(const char *verdict, char *dst, size_t size)
+{
+    snprintf(dst, size, " %-60s", verdict);
+    return dst;
+}
+
+/* rows: how many of the values; each has a chart of so many rows. */
+static void draw_gpu(const struct model *m, const struct gpu_snapshot *g, struct area a, int rows,
+                     int height)
 {
     struct row row[3];
     bool selected = g->index == m->gpu;
@@ -89,16 +109,20 @@ static void draw_gpu(const struct model *m, const struct gpu_snapshot *g, struct
     area_text(a, 0, 0, ROLE_STRONG, selected ? "▸" : " ");
     area_fit(a, 1, 0, columns - 2, selected ? ROLE_SELECTED : ROLE_STRONG, name);
     make_rows(m, g, row);
-    draw_row(m, g, a, 0, &row[0]);
+    const char *verdict = e ? verdict_name(e->verdict.kind) : "no verdict yet";
+    draw_row(m, g, a, 0, height, &row[0]);
     put_fact(m, g, a, 0, "Power", METRIC_POWER);
+    if (rows < 2 && narrow) /* worth more than a bar */
+        area_fit(area_part(a, columns + LABEL + NUMBER, 0, a.width, 1), 0, 0, a.width,
+                 e ? ROLE_VERDICT : ROLE_DIM, verdict_cell(verdict, name, sizeof name));
     if (rows < 2)
         return;
     int last = narrow ? 1 : rows - 1;
     area_fit(a, narrow ? columns : 3, narrow ? 2 : 1, narrow ? a.width - columns : columns - 4,
-             e ? ROLE_VERDICT : ROLE_DIM, e ? verdict_name(e->verdict.kind) : "no verdict yet");
+             e ? ROLE_VERDICT : ROLE_DIM, verdict);
     if (last == 2)
-        draw_row(m, g, a, 1, &row[2]);
-    draw_row(m, g, a, last, &row[1]);
+        draw_row(m, g, a, height, height, &row[2]);
+    draw_row(m, g, a, last * height, height, &row[1]);
     put_fact(m, g, a, 1, "Temp", METRIC_TEMPERATURE);
     if (rows >= 3)
         put_fact(m, g, a, 2, "Mem", METRIC_MEM_USED);
@@ -113,10 +137,10 @@ static void put_head(const struct model *m, size_t shown, struct area a)
     x = area_printf(a, x, 0, ROLE_DIM, " · sorted by %s", sort_title(m->sort));
     if (m->filter[0])
         x = area_printf(a, x, 0, ROLE_DIM, " · only \"%s\"", m->filter);
-    if (a.width >= CHART_FROM) {
-        int chart = a.width / 3;
-        piece_ruler(m, a, 0, a.width - FACTS - chart, chart);
-    }
+    int bar, chart, from = name_columns(a) + LABEL + NUMBER + 3;
+    share_width(a, &bar, &chart);
+    if (chart && x + 2 < from + bar)
+        piece_ruler(m, a, 0, from + bar, chart);
 }
 
 /* Servers that fit below; each says which GPUs it uses. */
@@ -160,7 +184,13 @@ void view_overview(const struct model *m, struct area a)
     int room = a.height - 1, rows = 3;
     while (rows > 1 && (int)n * rows > room)
         rows--;
-    int gap = (int)n * (rows + 1) <= room ? 1 : 0;
+    int gap = (int)n * (rows + 1) <= room ? 1 : 0, height = 1, bar, chart;
+    share_width(a, &bar, &chart);
+    while (chart && rows == 3 && height < 4 && (int)n * (rows * (height + 1) + gap) <= room)
+        height++; /* servers get what is left: nothing on a small screen */
+    if (m->now->n_servers && height > 1)
+        height--;
+    rows *= height;
     int fit = room / (rows + gap) > 0 ? room / (rows + gap) : 1;
     size_t first = 0; /* the selected one is always seen */
     for (size_t i = 0; i < n; i++)
@@ -168,6 +198,6 @@ void view_overview(const struct model *m, struct area a)
             first = i - (size_t)fit + 1;
     int y = 1 + gap;
     for (size_t i = first; i < n && y < a.height; i++, y += rows + gap)
-        draw_gpu(m, list[i], area_part(a, 0, y, a.width, rows), rows);
+        draw_gpu(m, list[i], area_part(a, 0, y, a.width, rows), rows / height, height);
     draw_servers(m, area_part(a, 0, y, a.width, a.height - y));
 }
