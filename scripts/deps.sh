@@ -21,6 +21,7 @@ libjansson-dev  lib:jansson
 libsqlite3-dev  lib:sqlite3
 libcurl4-openssl-dev lib:libcurl
 zlib1g-dev      lib:zlib
+libncurses-dev  lib:ncursesw
 END
     [[ $1 == test ]] || return 0
     # Debian 12 and 13: libclang-rt-dev depends on the package of the default clang
@@ -31,6 +32,7 @@ clang           cmd:clang
 libclang-rt-dev fuzzer:
 sqlite3         cmd:sqlite3
 jq              cmd:jq
+tmux            cmd:tmux
 END
 }
 
@@ -46,6 +48,7 @@ jansson-devel          lib:jansson
 sqlite-devel           lib:sqlite3
 libcurl-devel          lib:libcurl
 zlib-devel             lib:zlib
+ncurses-devel          lib:ncursesw
 findutils              cmd:find
 END
     [[ $1 == test ]] || return 0
@@ -57,6 +60,7 @@ clang                  cmd:clang
 compiler-rt            fuzzer:
 sqlite                 cmd:sqlite3
 jq                     cmd:jq
+tmux                   cmd:tmux
 diffutils              cmd:diff
 END
 }
@@ -158,9 +162,9 @@ deps_install() {
     *)
         echo "No package manager that is known here (apt, dnf), and something seems to be missing."
         echo "The build needs: a C compiler (gcc 12, clang 14 or newer), make or ninja, CMake 3.22,"
-        echo "pkg-config, jansson 2.13, SQLite 3.34 and libcurl 7.81 with their headers."
+        echo "pkg-config, jansson 2.13, SQLite 3.34, libcurl 7.81, zlib and ncursesw 6.1 with their headers."
         if [[ $what == test ]]; then
-            echo "The tests need also: cmocka, clang with libFuzzer, the sqlite3 shell and jq."
+            echo "The tests need also: cmocka, clang with libFuzzer, the sqlite3 shell, jq and tmux."
         fi
         return 0
         ;;

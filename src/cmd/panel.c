@@ -173,14 +173,14 @@ static bool has_counters(const struct snapshot *s)
     return false;
 }
 
-/* One GPU is shown at once, several as an overview. */
-static void choose_view(struct model *m, const struct snapshot *before)
+/* One GPU is shown at once, several as an overview, until somebody chooses: GPUs become known one
+ * by one. */
+static void choose_view(struct model *m)
 {
-    if ((before && before->n_gpus) || m->now->n_gpus == 0)
+    if (m->is_chosen || m->now->n_gpus == 0)
         return;
     m->gpu = m->now->gpus[0].index;
-    if (m->view == VIEW_OVERVIEW && m->now->n_gpus == 1)
-        m->view = VIEW_GPU;
+    m->view = m->now->n_gpus == 1 ? VIEW_GPU : VIEW_OVERVIEW;
 }
 
 enum status panel_look(struct panel *p, int64_t now_ns, struct error *err)
@@ -191,7 +191,8 @@ enum status panel_look(struct panel *p, int64_t now_ns, struct error *err)
         p->model.message[0] = '\0';
         p->said_ns = 0;
     }
-    bool due = p->looked_ns == 0 || now_ns - p->looked_ns >= s1;
+    /* a window that closes asks for it; without one, stale values have to be seen as such */
+    bool due = p->looked_ns == 0 || now_ns - p->looked_ns >= 2 * s1;
     if (p->model.is_frozen || !due)
         return OK;
     if (!p->has_window || now_ns - p->looked_ns >= 2 * s1)
@@ -203,7 +204,7 @@ enum status panel_look(struct panel *p, int64_t now_ns, struct error *err)
     p->has_window = has_counters(s);
     verdicts_take(&p->verdicts, s, true);
     p->model.now = s;
-    choose_view(&p->model, p->shown);
+    choose_view(&p->model);
     snapshot_destroy(p->shown);
     p->shown = s;
     return OK;

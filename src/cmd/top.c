@@ -19,8 +19,12 @@
 #include "panel/screen.h"
 #include "panel/view.h"
 
-/* A frame takes no place before the one before it is so old; nothing new is looked for later. */
-enum { FRAME_MS = 100, CALM_MS = 250, ONCE_MS = 2500, ONCE_COLUMNS = 100, ONCE_LINES = 40 };
+/* Frames are so far apart at least. Events are gathered until the next one, since waking up for
+ * each costs more than reading it; not where counters are so fast that a pipe (64 KiB) would fill:
+ * a sample of the core set is 150 bytes. */
+enum { FRAME_MS = 100, FAST_HZ = 2000, CALM_MS = 250 };
+
+enum { ONCE_MS = 2500, ONCE_COLUMNS = 100, ONCE_LINES = 40 };
 
 struct top {
     const struct options *options;
@@ -213,28 +217,41 @@ static bool take_keys(struct top *t, int64_t now_ns, bool *pressed)
     return false;
 }
 
+static bool is_fast(const struct top *t)
+{
+    const struct snapshot *now = t->panel.model.now;
+    for (size_t i = 0; now && i < now->n_gpus; i++)
+        if (now->gpus[i].rate_hz > FAST_HZ)
+            return true;
+    return false;
+}
+
 static void wait_for_something(const struct top *t, int64_t drawn_ns)
 {
     struct waits w;
-    int64_t now_ns = clock_monotonic_ns();
+    bool gathers = t->panel.has_window && !is_fast(t);
+    int64_t left_ns = drawn_ns + FRAME_MS * INT64_C(1000000) - clock_monotonic_ns();
     waits_init(&w, t->panel.model.is_over ? CALM_MS : FRAME_MS);
     waits_add(&w, screen_fd(t->screen), POLLIN);
-    if (!t->panel.model.is_over)
+    if (!t->panel.model.is_over && !gathers)
         origin_waits(t->origin, &w);
-    waits_within(&w, (drawn_ns + FRAME_MS * INT64_C(1000000) - now_ns) / 1000000 + 1);
+    if (!t->panel.model.is_over)
+        waits_within(&w, left_ns / 1000000 + 1);
     waits_poll(&w);
 }
 
 static enum status run(struct top *t, struct error *err)
 {
     int64_t drawn_ns = 0;
+    bool knew_a_gpu = false;
     enum status st = OK;
     while (!st && !screen_ended(t->screen)) {
         bool pressed;
         int64_t now_ns = clock_monotonic_ns();
         if (take_keys(t, now_ns, &pressed))
             break;
-        bool anew = screen_step(t->screen);
+        bool anew = screen_step(t->screen) || knows_a_gpu(t) != knew_a_gpu;
+        knew_a_gpu = knows_a_gpu(t);
         st = take_events(t, now_ns, err);
         if (!st)
             st = panel_look(&t->panel, now_ns, err);

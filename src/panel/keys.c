@@ -216,6 +216,7 @@ static void press_view(struct model *m, uint32_t key)
 
 enum panel_action keys_press(struct model *m, uint32_t key)
 {
+    m->is_chosen = true;
     if (m->is_filtering) {
         type_filter(m, key);
         return PANEL_NOTHING;

@@ -69,6 +69,7 @@ bool model_busiest(const struct model *m, const struct gpu_snapshot *g, struct s
         METRIC_DRAM_READ,          METRIC_DRAM_WRITE,           METRIC_PCIE_RX_THROUGHPUT,
         METRIC_PCIE_TX_THROUGHPUT, METRIC_NVLINK_RX_THROUGHPUT, METRIC_NVLINK_TX_THROUGHPUT};
     bool any = false;
+    out->value.v = 0;
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         struct shown s = model_value(m, g, units[i]);
         if (!value_is_sound(&s.value) || (any && s.value.v <= out->value.v))

@@ -43,6 +43,7 @@ struct model {
 
     /* what is shown */
     enum view view, before; /* before: where Esc goes */
+    bool is_chosen;         /* a key was pressed: the view is nobody else's to change */
     unsigned gpu;           /* number of the selected GPU */
     int scale;              /* 0 .. MODEL_SCALES - 1 */
     bool is_frozen;

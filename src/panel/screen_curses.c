@@ -18,7 +18,7 @@
 #include <curses.h>
 #include <term.h>
 
-enum { ESC_DELAY_MS = 25, RESTORE_SIZE = 512, DIRECT = 0x1000000 };
+enum { ESC_DELAY_MS = 25, RESTORE_SIZE = 512, DIRECT = 0x1000000, TERM_SIZE = 80 };
 
 struct screen {
     FILE *in; /* owned where it is not stdin */
@@ -142,7 +142,7 @@ static void learn_restore(void)
 static bool knows(const char *term)
 {
     int found = 0;
-    char name[64];
+    char name[TERM_SIZE];
     snprintf(name, sizeof name, "%s", term);
     bool known = setupterm(name, STDOUT_FILENO, &found) == OK && found == 1;
     bool can = known && tigetstr("cup") && tigetstr("cup") != (const char *)-1;
@@ -200,7 +200,7 @@ static enum status open_keys(struct screen *s, struct error *err)
 
 enum status screen_open(struct screen **out, enum colours most, struct error *err)
 {
-    char term[80];
+    char term[TERM_SIZE];
     struct screen *s = calloc(1, sizeof *s);
     if (!s)
         return fail(err, ERR_NOMEM, 0, "out of memory");

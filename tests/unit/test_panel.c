@@ -306,6 +306,21 @@ static void test_states_in_words(void **state)
     expect("processes are not known");
 }
 
+static void test_several_gpus_are_an_overview_until_somebody_chooses(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        const struct event gpu = {.kind = EVENT_GPU, .u.gpu = {i, "Card", "", "", ""}};
+        push(&gpu);
+        p.looked_ns = 0;
+        look();
+        assert_int_equal(p.model.view, i == 0 || i == 3 ? VIEW_GPU : VIEW_OVERVIEW);
+        if (i == 2)
+            keys_press(&p.model, '2');
+    }
+    assert_int_equal(p.model.gpu, 1);
+}
+
 /* ---- calm verdicts ---- */
 
 static void test_the_drivers_readings_are_no_verdict(void **state)
@@ -478,6 +493,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_screens, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_every_size, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_states_in_words, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_several_gpus_are_an_overview_until_somebody_chooses,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_drivers_readings_are_no_verdict, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_verdict_does_not_flip, set_up, tear_down),
