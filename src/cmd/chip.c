@@ -318,7 +318,7 @@ static int chip(const struct options *o, int argc, char **argv)
     }
     struct event_sink sink = output_events_sink(&out);
     struct event hello = {.kind = EVENT_HELLO,
-                          .u.hello = {EVENT_SCHEMA, "smeff " SMEFF_VERSION, ""}};
+                          .u.hello = {EVENT_SCHEMA, "smeff " SMEFF_VERSION, "", false}};
     enum status st = event_push(&sink, &hello, &err);
     if (!st)
         st = pm_cupti_load(&cupti, o->cupti, &from, &err);

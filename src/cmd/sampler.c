@@ -70,7 +70,7 @@ static void run_source(const struct source_ops *ops, const struct source_request
     struct source *source = NULL;
     struct error err = ERROR_INIT;
     struct event hello = {.kind = EVENT_HELLO,
-                          .u.hello = {EVENT_SCHEMA, "smeff " SMEFF_VERSION, ""}};
+                          .u.hello = {EVENT_SCHEMA, "smeff " SMEFF_VERSION, "", false}};
     enum status st = event_push(sink, &hello, &err);
     if (!st) {
         st = ops->open(&source, r, &err);

@@ -250,11 +250,12 @@ static enum status run(struct top *t, struct error *err)
         int64_t now_ns = clock_monotonic_ns();
         if (take_keys(t, now_ns, &pressed))
             break;
-        bool anew = screen_step(t->screen) || knows_a_gpu(t) != knew_a_gpu;
-        knew_a_gpu = knows_a_gpu(t);
+        bool anew = screen_step(t->screen);
         st = take_events(t, now_ns, err);
         if (!st)
             st = panel_look(&t->panel, now_ns, err);
+        anew |= knows_a_gpu(t) != knew_a_gpu;
+        knew_a_gpu = knows_a_gpu(t);
         if (!st && (pressed || anew || now_ns - drawn_ns >= FRAME_MS * INT64_C(1000000))) {
             st = draw(t, err);
             drawn_ns = now_ns;

@@ -39,19 +39,33 @@ static void put(struct area a, int *x, int *y, const char *label, const struct s
     *x = area_text(a, at + 1, *y, piece_value_role(s, ROLE_STRONG), text) + 2;
 }
 
+/* Why a signal is not sound, as far as there are rows. */
+static int put_reasons(struct area a, int y, const struct server_snapshot *s)
+{
+    for (size_t i = 0; i < sizeof items / sizeof items[0] && y < a.height; i++) {
+        const struct value *v = &server_snapshot_metric(s, items[i].metric)->value;
+        char text[VALUE_REASON_SIZE + 64];
+        if (value_is_sound(v) || !v->reason[0])
+            continue;
+        snprintf(text, sizeof text, "%s is %s: %s", items[i].label, value_state_name(v->state),
+                 v->reason);
+        area_fit(a, 3, y++, a.width - 4, ROLE_DIM, text);
+    }
+    return y;
+}
+
 int piece_server(const struct model *m, size_t server, struct area a, int y)
 {
     const struct server_snapshot *s = &m->now->servers[server];
     char head[900];
     snprintf(head, sizeof head, "%s%s%s%s%s", s->kind[0] ? s->kind : "server",
              s->model[0] ? " · " : "", s->model, " · ", s->url);
-    int x = area_fit(a, 1, y, a.width - 2, ROLE_TEXT, head);
+    area_fit(a, 1, y, a.width - 2, ROLE_TEXT, head);
     if (s->state != VALUE_OK) {
         snprintf(head, sizeof head, "%s: %s", value_state_name(s->state), s->reason);
         return area_words(a, 3, y + 1, 0, 1, ROLE_NOTE, head);
     }
-    (void)x;
-    x = 3;
+    int x = 3;
     y++;
     for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
         struct shown v = {.metric = items[i].metric,
@@ -64,7 +78,7 @@ int piece_server(const struct model *m, size_t server, struct area a, int y)
         if (value_has_number(&v.value))
             put(a, &x, &y, "costs", &v);
     }
-    return y + 1;
+    return put_reasons(a, y + 1, s);
 }
 
 int pane_servers(const struct model *m, const struct gpu_snapshot *g, struct area a)

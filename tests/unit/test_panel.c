@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The panel without a terminal: golden screens from recordings, keys, verdicts that stay calm.
  * SMEFF_GOLDEN=write renews tests/golden/panel-*.txt, to be looked at before they are committed. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,6 +322,56 @@ static void test_several_gpus_are_an_overview_until_somebody_chooses(void **stat
     assert_int_equal(p.model.gpu, 1);
 }
 
+/* ---- servers and processes ---- */
+
+static void push_server(void)
+{
+    static const int64_t pids[] = {4250};
+    static const struct event_process list[] = {{4250, "VLLM::EngineCore", 4.5e9, 0.97},
+                                                {77, "", (double)NAN, (double)NAN}};
+    static const struct event_server_metric metrics[] = {
+        {METRIC_OUTPUT_TOKENS_PER_SECOND, VALUE_OK, 177.6, "", ""},
+        {METRIC_TPOT, VALUE_OK, 0.0112, "", ""},
+        {METRIC_TTFT, VALUE_WARMING, (double)NAN, "no request got its first token", ""},
+        {METRIC_RUNNING, VALUE_OK, 2, "", ""},
+        {METRIC_WAITING, VALUE_SUSPECT, 7, "estimated", ""},
+        {METRIC_KV_USAGE, VALUE_OK, 0.45, "", ""},
+    };
+    const struct gpu_snapshot *g = &p.model.now->gpus[0];
+    const struct event processes = {.kind = EVENT_PROCESSES, .u.processes = {0, 2, list}};
+    const struct event server = {.kind = EVENT_SERVER,
+                                 .u.server = {"http://127.0.0.1:8000/metrics", "vllm", "some/model",
+                                              4242, true, 1, pids, VALUE_OK, "", g->t0_ns, g->t1_ns,
+                                              6, metrics}};
+    push(&processes);
+    push(&server);
+    p.looked_ns = 0;
+    look();
+    p.model.utc_offset_s = 0;
+}
+
+static void test_servers_stand_beside_their_gpu(void **state)
+{
+    (void)state;
+    read_all(&five[0], 1);
+    p.model.is_over = true;
+    push_server();
+    p.model.is_over = false;
+    golden("server", 80, 24);
+    golden("server", 120, 40);
+    golden("server", 200, 60);
+    expect("vllm · some/model · http://127.0.0.1:8000/metrics");
+    expect("output 178 tokens/s");
+    expect("TTFT warming");
+    expect("waiting 7?"); /* suspect */
+    expect("TTFT is warming: no request got its first token");
+    keys_press(&p.model, 'o');
+    golden("server-overview", 80, 24);
+    keys_press(&p.model, 'p');
+    expect("VLLM::EngineCore");
+    expect("not told");
+}
+
 /* ---- calm verdicts ---- */
 
 static void test_the_drivers_readings_are_no_verdict(void **state)
@@ -497,6 +548,7 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_drivers_readings_are_no_verdict, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(test_servers_stand_beside_their_gpu, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_verdict_does_not_flip, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_keys, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_filter_and_sort, set_up, tear_down),
