@@ -72,7 +72,7 @@ mkdir -m 700 "$dir/run"
 "$smeff" daemon start --replay "$dir/8.jsonl" --loop --run-dir "$dir/run"
 watch() { # what key
     t new-session -d -x 200 -y 60 "exec $smeff top --run-dir $dir/run"
-    sleep 6
+    sleep 20 # the history is read first
     t send-keys "$2"
     sleep 2
     pid=$(t display-message -p '#{pane_pid}')

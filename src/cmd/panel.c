@@ -31,7 +31,9 @@ void panel_end(struct panel *p, int64_t now_ns, const char *reason)
 {
     p->model.is_over = true;
     panel_say(p, false, now_ns, "no more comes: %s (q quits, ←→ looks back)",
-              *reason ? reason : "the stream has ended");
+              *reason         ? reason
+              : *p->last_note ? p->last_note
+                              : "the stream has ended");
 }
 
 void panel_toggle_recording(struct panel *p, int64_t now_ns)
@@ -77,6 +79,8 @@ static enum status roll(struct panel *p, struct error *err)
 
 static void take_note(struct panel *p, const struct event_note *n)
 {
+    snprintf(p->last_note, sizeof p->last_note, "%s", n->text);
+    str_one_line(p->last_note);
     if (n->level != NOTE_INFO)
         panel_say(p, n->level == NOTE_ERROR, clock_monotonic_ns(), "%s", n->text);
 }
@@ -187,7 +191,9 @@ enum status panel_look(struct panel *p, int64_t now_ns, struct error *err)
 {
     struct snapshot *s = NULL;
     set_edge(p, now_ns);
-    if (p->said_ns && now_ns - p->said_ns > message_ns && !p->model.is_over) {
+    /* as long as nothing is known the last words are all there is to say */
+    bool keeps = p->model.is_over || !p->model.now || p->model.now->n_gpus == 0;
+    if (p->said_ns && now_ns - p->said_ns > message_ns && !keeps) {
         p->model.message[0] = '\0';
         p->said_ns = 0;
     }

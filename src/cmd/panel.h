@@ -21,7 +21,8 @@ struct panel {
     int64_t looked_ns;           /* monotonic: of the last snapshot */
     int64_t ahead_ns, newest_ns; /* the stream's clock minus ours; its newest time */
     int64_t said_ns;             /* monotonic: of the message */
-    bool has_window;             /* counters of a whole window are in the snapshot */
+    char last_note[200];
+    bool has_window; /* counters of a whole window are in the snapshot */
 };
 
 enum status panel_init(struct panel *p, struct error *err);
@@ -35,7 +36,8 @@ enum status panel_look(struct panel *p, int64_t now_ns, struct error *err);
 __attribute__((format(printf, 4, 5))) void panel_say(struct panel *p, bool bad, int64_t now_ns,
                                                      const char *fmt, ...);
 
-/* No more events will come; until then it is as if time went on. */
+/* No more events will come; until then it is as if time went on. reason "": as the last note said.
+ */
 void panel_end(struct panel *p, int64_t now_ns, const char *reason);
 
 /* r was pressed. */

@@ -99,7 +99,7 @@ static enum status take_events(struct top *t, int64_t now_ns, struct error *err)
     if (!knows_a_gpu(t)) /* there never was anything to show */
         return fail(err, ended ? ended : ERR_NO_GPU, 0, "%s",
                     *reason ? reason : "there was nothing to show");
-    panel_end(&t->panel, now_ns, reason);
+    panel_end(&t->panel, now_ns, ended ? reason : "");
     return OK;
 }
 
@@ -266,10 +266,28 @@ static enum status run(struct top *t, struct error *err)
     return st;
 }
 
+/* ssh may ask for a password: the screen is not taken before something comes from there. */
+static enum status wait_for_host(struct top *t, struct error *err)
+{
+    enum status st = OK;
+    while (!st && t->panel.recorder.holds.n == 0) {
+        struct waits w;
+        waits_init(&w, CALM_MS);
+        origin_waits(t->origin, &w);
+        waits_poll(&w);
+        st = take_events(t, clock_monotonic_ns(), err);
+    }
+    return st;
+}
+
 static enum status show_panel(struct top *t, struct error *err)
 {
+    if (t->options->host)
+        complain("waiting for %s (ssh; Ctrl-C ends it)", t->options->host);
     keep_stderr(t);
     enum status st = origin_open(&t->origin, t->options, &t->request, &t->panel.sink, err);
+    if (!st && t->options->host)
+        st = wait_for_host(t, err);
     if (st)
         return st;
     origin_name(t->options, t->origin, t->panel.model.origin, sizeof t->panel.model.origin);

@@ -208,6 +208,10 @@ out=$("$dir/smeff" top --once --replay "$dir/cut.jsonl"); has "cut off" "$out" "
 out=$("$dir/smeff" top --once --replay "$dir/unknown.jsonl"); has "unknown events" "$out" memory_bound
 code 3 --once --own # no GPU here
 
+run "./smeff top --replay cut.jsonl --speed 20"
+shows "a recording that was cut off says so" 'the recording is over \(it was cut off\)' 15
+key q; clean "a recording that was cut off"
+
 # ---- from elsewhere ----
 out=$(zcat "$decode" | "$dir/smeff" top --once --from -); has "--from -" "$out" "GPU-Util"
 code 1 --once --from -; has "nothing" "$err" "the stream was cut off"
@@ -216,6 +220,7 @@ mkdir "$dir/bin"
 cat >"$dir/bin/ssh" <<END
 #!/bin/sh
 echo "\$@" >$dir/asked
+[ "\$2" != slow@there ] || { printf 'password: ' >/dev/tty; read -r word </dev/tty; echo "\$word" >$dir/word; }
 [ "\$2" != nowhere ] || { echo "ssh: nowhere is not known" >&2; exit 255; }
 exec $dir/smeff stream --replay $decode --loop
 END
@@ -228,6 +233,16 @@ run "PATH=$dir/bin:\$PATH ./smeff top --host me@there"
 shows "--host in a terminal" 'me@there' 10
 shows "--host in a terminal" 'SM issue +18' 10
 key q; clean "--host"
+run "PATH=$dir/bin:\$PATH ./smeff top --host slow@there"
+shows "ssh asks on the terminal" 'password:' 10
+sleep 0.5; run secret
+shows "and then the panel comes" 'SM issue +18' 10
+equal "what ssh heard" "$(cat "$dir/word")" secret
+key q; clean "--host with a password"
+run "PATH=$dir/bin:\$PATH ./smeff top --host nowhere; echo code \$?"
+shows "no such host in a terminal" 'code 1' 10
+has "no such host in a terminal" "$(screen)" 'ssh: nowhere is not known'
+run clear
 run "zcat $decode | ./smeff top --from -"
 shows "keys from the terminal, events from a pipe" 'memory_bound' 10
 key m; shows "keys from the terminal" 'every metric' 5
