@@ -40,7 +40,8 @@ enum exit_code {
     X(METRICS_SET, metrics_set, "metrics-set", true, "SMEFF_METRICS_SET",                          \
       "NAME of a metric set of nsys")                                                              \
     X(WINDOW, window, "window", true, "SMEFF_WINDOW", "SECONDS that a capture of nsys takes")      \
-    X(ONCE, once, "once", false, "SMEFF_ONCE", "one capture of nsys, then the end")                \
+    X(ONE_CAPTURE, one_capture, "one-capture", false, "SMEFF_ONE_CAPTURE",                         \
+      "one capture of nsys, then the end")                                                         \
     X(KEEP, keep, "keep", true, "SMEFF_KEEP", "DIR: keep what nsys wrote there")                   \
     X(QUICK, quick, "quick", false, "SMEFF_QUICK", "fewer loads, for less time")                   \
     X(OUT, out, "out", true, "SMEFF_OUT", "DIR: also keep the evidence there")                     \

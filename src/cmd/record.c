@@ -56,7 +56,7 @@ const struct command command_record = {
         "Writes what smeff stream prints into FILE, which must not exist yet; a name that ends\n"
         "in .gz is compressed. Ends after --for SECONDS, or on Ctrl-C. What happens to smeff\n"
         "does not matter: the file is good up to two seconds before. `smeff analyze FILE` gives\n"
-        "table and verdict, `smeff stream --replay FILE` plays it.",
+        "table and verdict, `smeff top --replay FILE` plays it.",
     .example = "smeff record run.jsonl.gz --for 60",
     .options = STREAMING_OPTIONS | OPTION(FOR),
     .run = record,

@@ -101,7 +101,7 @@ enum status request_parse(const struct options *o, struct request *out, struct e
                             .nsys = o->nsys,
                             .metrics_set = o->metrics_set,
                             .keep_dir = o->keep,
-                            .once = o->once != NULL};
+                            .once = o->one_capture != NULL};
     enum status st = parse_replay(o, out, err);
     if (!st && o->backend)
         st = parse_backend(o->backend, &out->backend, err);

@@ -143,6 +143,6 @@ const struct command command_sampler = {
     .example = "smeff sampler pm --gpu 0 --rate 50",
     .options = OPTION(GPU) | OPTION(RATE) | OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) |
                OPTION(REPLAY) | OPTION(SPEED) | OPTION(LOOP) | OPTION(NSYS) | OPTION(METRICS_SET) |
-               OPTION(WINDOW) | OPTION(ONCE) | OPTION(KEEP),
+               OPTION(WINDOW) | OPTION(ONE_CAPTURE) | OPTION(KEEP),
     .run = sampler,
 };

@@ -22,7 +22,7 @@ static void add_nsys_options(struct sampler_argv *a, const struct request *r)
     snprintf(a->window, sizeof a->window, "%.9g", r->window_s);
     child_argv_option(&a->child, "--window", r->window_s > 0 ? a->window : NULL);
     if (r->once)
-        child_argv_word(&a->child, "--once");
+        child_argv_word(&a->child, "--one-capture");
 }
 
 void sampler_argv_make(struct sampler_argv *a, const struct request *r, const char *source,

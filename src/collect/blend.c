@@ -5,21 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
-
-/* The finer source has the larger one. */
-static int fineness(enum source_id source)
-{
-    switch (source) {
-    case SOURCE_PM:
-        return 4;
-    case SOURCE_NSYS:
-        return 3;
-    case SOURCE_GPM:
-        return 2;
-    default:
-        return source == SOURCE_NONE ? 0 : 1;
-    }
-}
+#include "collect/rank.h"
 
 /* ---- whose window ---- */
 
@@ -41,7 +27,7 @@ static const struct feed *find_lead(const struct feed *feeds, size_t n_feeds, un
         if (f->gpu != gpu)
             continue;
         int more = lead ? standing(f) - standing(lead) : 1;
-        if (more > 0 || (more == 0 && fineness(f->source) > fineness(lead->source)))
+        if (more > 0 || (more == 0 && source_rank(f->source) > source_rank(lead->source)))
             lead = f;
     }
     return lead;
@@ -75,7 +61,7 @@ static bool is_better(const struct value *candidate, const struct value *have)
 {
     if (worth(candidate) != worth(have) && have->source != SOURCE_NONE)
         return worth(candidate) > worth(have);
-    return fineness(candidate->source) > fineness(have->source);
+    return source_rank(candidate->source) > source_rank(have->source);
 }
 
 static void take_series(struct gpu_snapshot *g, const struct feed *f, const struct series *s)

@@ -11,7 +11,6 @@
 #include "collect/crosscheck.h"
 #include "collect/feed.h"
 #include "collect/notes.h"
-#include "collect/rank.h"
 #include "collect/serverlist.h"
 
 struct identity {

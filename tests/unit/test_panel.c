@@ -330,12 +330,12 @@ static void push_server(void)
     static const struct event_process list[] = {{4250, "VLLM::EngineCore", 4.5e9, 0.97},
                                                 {77, "", (double)NAN, (double)NAN}};
     static const struct event_server_metric metrics[] = {
-        {METRIC_OUTPUT_TOKENS_PER_SECOND, VALUE_OK, 177.6, "", ""},
-        {METRIC_TPOT, VALUE_OK, 0.0112, "", ""},
-        {METRIC_TTFT, VALUE_WARMING, (double)NAN, "no request got its first token", ""},
-        {METRIC_RUNNING, VALUE_OK, 2, "", ""},
-        {METRIC_WAITING, VALUE_SUSPECT, 7, "estimated", ""},
-        {METRIC_KV_USAGE, VALUE_OK, 0.45, "", ""},
+        {METRIC_OUTPUT_TOKENS_PER_SECOND, VALUE_OK, 177.6, "", "", ""},
+        {METRIC_TPOT, VALUE_OK, 0.0112, "", "", ""},
+        {METRIC_TTFT, VALUE_WARMING, (double)NAN, "no request got its first token", "", ""},
+        {METRIC_RUNNING, VALUE_OK, 2, "", "", ""},
+        {METRIC_WAITING, VALUE_SUSPECT, 7, "estimated", "", ""},
+        {METRIC_KV_USAGE, VALUE_OK, 0.45, "", "", ""},
     };
     const struct gpu_snapshot *g = &p.model.now->gpus[0];
     const struct event processes = {.kind = EVENT_PROCESSES, .u.processes = {0, 2, list}};
