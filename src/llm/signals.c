@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "llm/drafts.h"
+#include "llm/steps.h"
 
 /* A token rate needs this certainty, of a server that prints few digits. */
 static const double digits_error_max = 0.05;
@@ -88,6 +88,17 @@ static bool is_number(struct attempt *t, struct amount r)
 
 /* ---- levels ---- */
 
+/* A rate that the server itself tells, or that its gauges give. SGLang's kept its last value when
+ * idle (https://github.com/sgl-project/sglang/issues/4244). What was counted in the window is to be
+ * preferred, and alone divided by. */
+static void doubt_moment(struct attempt *t)
+{
+    if (t->out->value.v > 0 && t->running[1] == 0)
+        doubt(t, VALUE_STALE, "no request runs: it is a value from before");
+    else
+        doubt(t, VALUE_SUSPECT, "the server's own figure of a moment, not of this window");
+}
+
 static void put_level(struct attempt *t)
 {
     const struct way *way = t->way;
@@ -95,12 +106,8 @@ static void put_level(struct attempt *t)
     if (!is_number(t, a))
         return;
     put_number(t, a.v);
-    /* SGLang's kept its last value when idle (https://github.com/sgl-project/sglang/issues/4244) */
-    bool is_rate = metric_info(way->metric)->unit == UNIT_TOKENS_PER_SECOND;
-    if (is_rate && a.v > 0 && t->running[1] == 0)
-        doubt(t, VALUE_STALE, "no request runs: it is a value from before");
-    else if (is_rate) /* what was counted in the window is to be preferred, and alone divided by */
-        doubt(t, VALUE_SUSPECT, "the server's own figure of a moment, not of this window");
+    if (metric_info(way->metric)->unit == UNIT_TOKENS_PER_SECOND)
+        doubt_moment(t);
     if (metric_info(way->metric)->unit == UNIT_RATIO && a.v == -1)
         put_state(t, VALUE_UNSUPPORTED, "the server says -1: switched off");
     else if (a.v < 0)
@@ -126,12 +133,12 @@ static void put_level_rate(struct attempt *t)
     struct amount c = window_level(t->w->now, series_of(t, t->way->c), ACROSS_MEAN);
     if (!is_number(t, a) || !is_number(t, b) || !is_number(t, c))
         return;
-    if (a.v == 0)
-        put_number(t, 0);
-    else if (c.v > 0)
-        put_number(t, a.v * b.v / c.v);
-    else
+    if (a.v > 0 && !(c.v > 0)) {
         put_state(t, VALUE_WARMING, "no step was measured yet");
+        return;
+    }
+    put_number(t, a.v > 0 ? a.v * b.v / c.v : 0);
+    doubt_moment(t);
 }
 
 /* ---- rates ---- */
@@ -245,7 +252,7 @@ static void put_rate_work(struct attempt *t)
     if (n.v == 0) /* no step, no token */
         return;
     judge_digits(t, growth, error);
-    const char *reason = drafts_reason(drafts_of(t->w, t->dialect));
+    const char *reason = steps_reason(steps_of(t->w, t->dialect, growth));
     if (reason && t->out->value.state == VALUE_OK)
         doubt(t, VALUE_SUSPECT, reason);
 }

@@ -194,64 +194,78 @@ static void few_digits_are_suspect(void **state)
     (void)state;
     struct scrape *a = scrape_create(), *b = scrape_create();
     struct signals s;
-    take_text("llamacpp:tokens_predicted_total 2.9e+06\n"
-              "llamacpp:n_decode_total 2.00001e+06\nllamacpp:n_busy_slots_per_decode 1.5\n"
-              "llamacpp:requests_processing 1\n",
+    take_text("llamacpp:tokens_predicted_total 1.9e+06\nllamacpp:prompt_tokens_total 10\n"
+              "llamacpp:n_decode_total 2.00001e+06\nllamacpp:n_busy_slots_per_decode 1\n"
+              "llamacpp:requests_processing 1\nllamacpp:n_tokens_max 500\n",
               10, a);
-    take_text("llamacpp:tokens_predicted_total 2.9e+06\n"
-              "llamacpp:n_decode_total 2.00012e+06\nllamacpp:n_busy_slots_per_decode 1.50001\n"
-              "llamacpp:requests_processing 1\n",
+    take_text("llamacpp:tokens_predicted_total 1.9e+06\nllamacpp:prompt_tokens_total 10\n"
+              "llamacpp:n_decode_total 2.00012e+06\nllamacpp:n_busy_slots_per_decode 1\n"
+              "llamacpp:requests_processing 1\nllamacpp:n_tokens_max 610\n",
               11, b);
     signals_read(a, b, &s);
     assert_int_equal(signal_of(&s, METRIC_OUTPUT_TOKENS_PER_SECOND)->value.state, VALUE_SUSPECT);
-    /* 20 times as long: 0.5 % */
-    take_text("llamacpp:tokens_predicted_total 2.9e+06\n"
-              "llamacpp:n_decode_total 2.01001e+06\nllamacpp:n_busy_slots_per_decode 1.5\n"
-              "llamacpp:requests_processing 1\n",
+    /* a hundred times as long: 0.2 % */
+    take_text("llamacpp:tokens_predicted_total 1.9e+06\nllamacpp:prompt_tokens_total 10\n"
+              "llamacpp:n_decode_total 2.01001e+06\nllamacpp:n_busy_slots_per_decode 1\n"
+              "llamacpp:requests_processing 1\nllamacpp:n_tokens_max 10500\n",
               110, b);
     signals_read(a, b, &s);
     assert_int_equal(signal_of(&s, METRIC_OUTPUT_TOKENS_PER_SECOND)->value.state, VALUE_OK);
-    assert_near(signal_of(&s, METRIC_OUTPUT_TOKENS_PER_SECOND)->value.v, 150, 0.5);
+    assert_near(signal_of(&s, METRIC_OUTPUT_TOKENS_PER_SECOND)->value.v, 100, 0.5);
     scrape_destroy(a);
     scrape_destroy(b);
 }
 
-/* llama.cpp's steps are tokens only without drafts, and its counters of drafts move late. */
-static void drafts_make_steps_suspect(void **state)
+/* llama.cpp's steps are tokens only where the window itself proves it. One slot of a server whose
+ * longest sequence had 300 tokens, 200 steps in 2 s; what else the second scrape says. */
+static void steps_are_tokens_only_where_proven(void **state)
 {
     (void)state;
     static const struct {
-        const char *tokens, *drafts; /* beside the counts of steps */
+        int tokens, drafts, longest, prompt;
+        double slots; /* over the server's life; 4100 steps had one each */
         enum value_state expected;
         const char *reason;
     } cases[] = {
-        /* 40 requests of 100 tokens ended without drafts; the longest was no record */
-        {"tokens_predicted_total 4000", "spec_decode_num_drafts_total 0", VALUE_OK, ""},
-        {"tokens_predicted_total 4000", "", VALUE_OK, ""}, /* a server before drafts were counted */
-        {"tokens_predicted_total 4000", "spec_decode_num_drafts_total 7", VALUE_SUSPECT,
-         "are used"},
-        {"tokens_predicted_total 9000", "", VALUE_SUSPECT, "are used"}, /* more than steps */
-        {"tokens_predicted_total 100", "", VALUE_SUSPECT, "no request ended yet"},
-        {"tokens_predicted_total 0", "spec_decode_num_drafts_total 0", VALUE_SUSPECT,
-         "no request ended yet"},
+        {0, 0, 500, 10, 1, VALUE_OK, ""},
+        {4000, 0, 500, 10, 1, VALUE_OK, ""},
+        {0, -1, 500, 10, 1, VALUE_OK, ""}, /* a server before drafts were counted */
+        /* what ended before says nothing: 40 requests of 100 tokens, or one of a single token */
+        {4000, 0, 300, 10, 1, VALUE_SUSPECT, "does not tell"},
+        {1, 0, 300, 10, 1, VALUE_SUSPECT, "does not tell"},
+        {0, 0, 300, 10, 1, VALUE_SUSPECT, "does not tell"},
+        {0, 0, 400, 10, 1, VALUE_SUSPECT, "does not tell"}, /* the longest only for a while */
+        {4000, 7, 500, 10, 1, VALUE_SUSPECT, "drafts are used"},
+        {9000, -1, 500, 10, 1, VALUE_SUSPECT, "drafts are used"}, /* more than steps */
+        {0, 0, 900, 10, 1, VALUE_SUSPECT, "grew faster"},
+        {0, 0, 500, 60, 1, VALUE_SUSPECT, "prompts were read"},
+        {0, 0, 500, -1, 1, VALUE_SUSPECT, "does not tell"}, /* no series of prompts */
+        /* a second slot in every step: it may be reading its prompt */
+        {0, 0, 500, 10, 4500.0 / 4300, VALUE_SUSPECT, "does not tell"},
     };
-    char text[2][512];
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct scrape *a = scrape_create(), *b = scrape_create();
         struct signals s;
-        for (int k = 0; k < 2; k++)
-            snprintf(text[k], sizeof text[k],
-                     "llamacpp:requests_processing 1\nllamacpp:n_busy_slots_per_decode 1\n"
-                     "llamacpp:n_decode_total %d\nllamacpp:n_tokens_max 300\n"
-                     "llamacpp:%s\n%s%s\n",
-                     4100 + 200 * k, cases[i].tokens, cases[i].drafts[0] ? "llamacpp:" : "",
-                     cases[i].drafts);
-        take_text(text[0], 10, a);
-        take_text(text[1], 12, b);
+        for (int k = 0; k < 2; k++) {
+            char text[512];
+            int n = snprintf(text, sizeof text,
+                             "llamacpp:requests_processing 1\nllamacpp:n_decode_total %d\n"
+                             "llamacpp:n_busy_slots_per_decode %.6g\nllamacpp:n_tokens_max %d\n"
+                             "llamacpp:tokens_predicted_total %d\n",
+                             4100 + 200 * k, k ? cases[i].slots : 1, k ? cases[i].longest : 300,
+                             cases[i].tokens);
+            if (cases[i].drafts >= 0)
+                n += snprintf(text + n, sizeof text - (size_t)n,
+                              "llamacpp:spec_decode_num_drafts_total %d\n", cases[i].drafts);
+            if (cases[i].prompt >= 0)
+                snprintf(text + n, sizeof text - (size_t)n, "llamacpp:prompt_tokens_total %d\n",
+                         k ? cases[i].prompt : 10);
+            take_text(text, 10 + 2 * k, k ? b : a);
+        }
         signals_read(a, b, &s);
         const struct value *v = &signal_of(&s, METRIC_OUTPUT_TOKENS_PER_SECOND)->value;
         assert_int_equal(v->state, cases[i].expected);
-        assert_near(v->v, 100, 1e-9);
+        assert_near(v->v, (4300 * cases[i].slots - 4100) / 2, 0.05);
         assert_non_null(strstr(v->reason, cases[i].reason));
         scrape_destroy(a);
         scrape_destroy(b);
@@ -286,7 +300,7 @@ int main(void)
         cmocka_unit_test(a_gauge_without_tokens_is_stale),
         cmocka_unit_test(a_throughput_without_requests_is_stale),
         cmocka_unit_test(few_digits_are_suspect),
-        cmocka_unit_test(drafts_make_steps_suspect),
+        cmocka_unit_test(steps_are_tokens_only_where_proven),
         cmocka_unit_test(a_start_mark_drops_the_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
