@@ -32,7 +32,7 @@ enum dialect_id {
 enum { DIALECT_NONE = -1, DIALECT_SERIES_MAX = 48 };
 
 /* A family of samples, by its name behind the dialect's prefix and without _total, _sum, …; with
- * label, only the samples whose label has that value. */
+ * label, only the samples whose label has that value; "" = that have no such label. */
 struct dialect_series {
     const char *name, *label, *value;
 };

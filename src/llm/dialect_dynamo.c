@@ -58,17 +58,25 @@ static const char *const prefixes[] = {"dynamo_frontend_", "nv_llm_http_service_
 const struct dialect dialect_dynamo = {
     .name = "dynamo", .title = "Dynamo", .prefixes = prefixes, TABLE(series, ways)};
 
-enum { WORKER_KV_USAGE, WORKER_INFLIGHT };
+enum { WORKER_KV_USAGE, WORKER_INFLIGHT, WORKER_INFLIGHT_OLD };
 
 static const struct dialect_series worker_series[] = {
     [WORKER_KV_USAGE] = {.name = "gpu_cache_usage_percent"}, /* 0..1 all the same */
-    [WORKER_INFLIGHT] = {.name = "inflight_requests"},
+    /* of its endpoints only "generate" has to do with tokens; load_metrics is asked by routers */
+    [WORKER_INFLIGHT] = {.name = "inflight_requests",
+                         .label = "dynamo_endpoint",
+                         .value = "generate"},
+    [WORKER_INFLIGHT_OLD] = {.name = "inflight_requests", .label = "dynamo_endpoint", .value = ""},
 };
 
 static const struct way worker_ways[] = {
     {.metric = METRIC_RUNNING,
      .kind = WAY_LEVEL,
      .a = WORKER_INFLIGHT,
+     .note = "over a request's whole life, waiting too"},
+    {.metric = METRIC_RUNNING,
+     .kind = WAY_LEVEL,
+     .a = WORKER_INFLIGHT_OLD,
      .note = "over a request's whole life, waiting too"},
     {.metric = METRIC_KV_USAGE, .kind = WAY_LEVEL, .a = WORKER_KV_USAGE, .across = ACROSS_MAX},
 };

@@ -68,23 +68,28 @@ enum label_kind {
     LABEL_PART,   /* parts of one whole: they are put together */
     LABEL_REPEAT, /* ranks inside one data-parallel rank: they repeat the same counts */
     LABEL_MODEL,  /* models, each with numbers of its own */
+    LABEL_PLACE,  /* where one of Ray's workers is: with WorkerId it tells nothing apart */
 };
 
 /* engine, dp_rank: vLLM's, SGLang's and LMDeploy's data-parallel ranks. cache_source: SGLang's
  * kinds of caches. worker_type: Dynamo's queues. ReplicaId, WorkerId: vLLM on Ray. server,
  * worker_addr: the engines behind a router of vLLM's or SGLang's. version: of one of Triton's
- * models. */
+ * models. pid and the like: Ray's agent adds them to what its workers tell
+ * (https://github.com/ray-project/ray, python/ray/_private/metrics_agent.py: one component a
+ * worker); of vLLM's several API servers a pid alone is not known to be a part, since each keeps
+ * what it saw last. */
 static enum label_kind kind_of_label(struct slice name)
 {
     static const struct {
         const char *name;
         enum label_kind kind;
     } known[] = {
-        {"model_name", LABEL_MODEL},   {"engine", LABEL_PART},     {"model", LABEL_MODEL},
-        {"dp_rank", LABEL_PART},       {"tp_rank", LABEL_REPEAT},  {"pp_rank", LABEL_REPEAT},
-        {"moe_ep_rank", LABEL_REPEAT}, {"version", LABEL_MODEL},   {"cache_source", LABEL_PART},
-        {"worker_type", LABEL_PART},   {"ReplicaId", LABEL_PART},  {"WorkerId", LABEL_PART},
-        {"server", LABEL_PART},        {"worker_addr", LABEL_PART}};
+        {"model_name", LABEL_MODEL},   {"engine", LABEL_PART},      {"model", LABEL_MODEL},
+        {"dp_rank", LABEL_PART},       {"tp_rank", LABEL_REPEAT},   {"pp_rank", LABEL_REPEAT},
+        {"moe_ep_rank", LABEL_REPEAT}, {"version", LABEL_MODEL},    {"cache_source", LABEL_PART},
+        {"worker_type", LABEL_PART},   {"ReplicaId", LABEL_PART},   {"WorkerId", LABEL_PART},
+        {"server", LABEL_PART},        {"worker_addr", LABEL_PART}, {"pid", LABEL_PLACE},
+        {"NodeAddress", LABEL_PLACE},  {"NodeId", LABEL_PLACE},     {"Component", LABEL_PLACE}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (slice_is(name, known[i].name))
             return known[i].kind;
@@ -110,7 +115,8 @@ static bool read_labels(struct taking *t, const struct exposition_sample *sample
 {
     struct slice labels = sample->labels;
     struct exposition_label l;
-    bool has_le = false;
+    bool has_le = false, has_worker = false;
+    uint64_t place = 0;
     while (labels_next(&labels, &l)) {
         if (slice_is(l.name, "le") && part == PART_BUCKET) {
             has_le = number_parse(l.value, &p->le) && !isnan(p->le);
@@ -128,15 +134,22 @@ static bool read_labels(struct taking *t, const struct exposition_sample *sample
         p->group += kind == LABEL_REPEAT ? 0 : h;
         p->model += kind == LABEL_MODEL ? h : 0;
         p->other += kind == LABEL_OTHER ? h : 0;
+        place += kind == LABEL_PLACE ? h : 0;
+        has_worker |= slice_is(l.name, "WorkerId");
     }
+    p->other += has_worker ? 0 : place;
     return part != PART_BUCKET || has_le;
 }
 
 static bool is_selected(const struct dialect_series *series, struct slice labels)
 {
-    struct slice value;
-    return !series->label ||
-           (labels_find(labels, series->label, &value) && slice_is(value, series->value));
+    struct slice value = {NULL, 0};
+    if (!series->label)
+        return true;
+    /* in Prometheus a label without a value is none */
+    if (!labels_find(labels, series->label, &value) || value.n == 0)
+        return series->value[0] == '\0';
+    return slice_is(value, series->value);
 }
 
 static bool add(struct taking *t, const struct point *p)

@@ -25,14 +25,21 @@ void window_init(struct window *w, const struct scrape *before, const struct scr
                    strcmp(before->start_mark, now->start_mark) != 0;
 }
 
-/* May samples be put together? */
-static enum amount_kind check_labels(const struct point *p, size_t n)
+/* May samples be put together? Of counters only those matter that are not as they were in
+ * before[n]: what did not move adds nothing, whether it is a part or repeats. Of a level nobody
+ * knows that: a series can keep its value from before. */
+static enum amount_kind check_labels(const struct point *p, const struct point *before, size_t n)
 {
-    for (size_t i = 1; i < n; i++) {
+    const struct point *first = NULL;
+    for (size_t i = 1; i < n; i++)
         if (p[i].model != p[0].model)
             return AMOUNT_MODELS;
-        if (p[i].other != p[0].other)
+    for (size_t i = 0; i < n; i++) {
+        if (before && p[i].value == before[i].value)
+            continue;
+        if (first && p[i].other != first->other)
             return AMOUNT_LABELS;
+        first = &p[i];
     }
     return AMOUNT_NUMBER;
 }
@@ -57,7 +64,7 @@ struct amount window_level(const struct scrape *s, uint16_t series, enum way_acr
         top = fmax(top, largest);
         groups++;
     }
-    enum amount_kind kind = check_labels(p, n);
+    enum amount_kind kind = check_labels(p, NULL, n);
     if (kind != AMOUNT_NUMBER && (sum != 0 || top != 0)) /* nothing of each is nothing */
         return (struct amount){kind, 0};
     double v = across == ACROSS_MAX ? top : across == ACROSS_MEAN ? sum / groups : sum;
@@ -112,7 +119,7 @@ struct amount window_growth(const struct window *w, uint16_t series, enum part p
         }
         sum += largest;
     }
-    enum amount_kind kind = check_labels(b, n);
+    enum amount_kind kind = check_labels(b, a, n);
     if (kind != AMOUNT_NUMBER && sum > 0)
         return (struct amount){kind, 0};
     return (struct amount){AMOUNT_NUMBER, sum};
@@ -150,7 +157,7 @@ static bool add_up(const struct window *w, uint16_t series, struct buckets *out)
     size_t n, m, at = 0;
     const struct point *b = scrape_find(w->now, series, PART_BUCKET, &n);
     const struct point *a = scrape_find(w->before, series, PART_BUCKET, &m);
-    if (n == 0 || n != m || check_labels(b, n) != AMOUNT_NUMBER)
+    if (n == 0 || n != m || check_labels(b, NULL, n) != AMOUNT_NUMBER)
         return false;
     for (size_t i = 0; i < n; i++, at++) {
         if (i > 0 && (b[i].id != b[i - 1].id || b[i].group != b[i - 1].group)) {
