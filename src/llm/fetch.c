@@ -192,6 +192,15 @@ static void conclude(struct transfer *t, enum value_state state, const char *rea
     str_clean(t->result.reason, sizeof t->result.reason, reason, strlen(reason));
 }
 
+/* libcurl's own text names the host of the URL, with which a socket has nothing to do. */
+static void explain_socket(const struct transfer *t, char *dst, size_t size)
+{
+    long why = 0;
+    api->curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &why);
+    snprintf(dst, size, "nobody answers at %s%s%s", t->target.unix_socket, why ? ": " : "",
+             why ? strerror((int)why) : "");
+}
+
 static void conclude_error(struct transfer *t, CURLcode code)
 {
     char text[2 * CURL_ERROR_SIZE];
@@ -204,7 +213,10 @@ static void conclude_error(struct transfer *t, CURLcode code)
         break;
     case CURLE_COULDNT_CONNECT:
         t->result.is_absent = true;
-        snprintf(text, sizeof text, "nobody answers there: %s", detail);
+        if (t->target.unix_socket[0])
+            explain_socket(t, text, sizeof text);
+        else
+            snprintf(text, sizeof text, "nobody answers there: %s", detail);
         break;
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CONNECT_ERROR:
@@ -329,6 +341,16 @@ enum status fetcher_add(struct fetcher *f, const struct target *target, const ch
     *index = f->n;
     f->list[f->n++] = t;
     return OK;
+}
+
+void fetcher_remove(struct fetcher *f, size_t index)
+{
+    struct transfer *t = f->list[index];
+    if (t->busy)
+        api->curl_multi_remove_handle(f->multi, t->easy);
+    transfer_destroy(t);
+    f->n--;
+    memmove(&f->list[index], &f->list[index + 1], (f->n - index) * sizeof f->list[0]);
 }
 
 void fetcher_change(struct fetcher *f, size_t index, const struct target *t)

@@ -220,6 +220,13 @@ static void other_sockets(void **state)
     http_stop(&un);
     assert_int_equal(v.state, VALUE_OK);
     assert_contains(v.target->shown, path);
+    ask(url, NULL, &v); /* its file is still there */
+    assert_true(v.is_absent);
+    assert_contains(v.reason, path);
+    assert_null(strstr(v.reason, "localhost"));
+    ask("unix:/nonexist", NULL, &v);
+    assert_int_equal(v.state, VALUE_FAILED);
+    assert_string_equal(v.reason, "nobody answers at /nonexist: No such file or directory");
     if (v6.pid > 0) {
         snprintf(url, sizeof url, "http://[::1]:%u", v6.port);
         ask(url, NULL, &v);
