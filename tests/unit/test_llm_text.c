@@ -88,8 +88,10 @@ static void a_comma_locale_changes_nothing(void **state)
 {
     (void)state;
     double v = 0;
-    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8"))
+    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8")) {
+        print_message("de_DE.UTF-8 is not installed: this case was not tried\n");
         skip();
+    }
     bool ok = number_parse(slice_of("1.2345678901234567890123"), &v);
     setlocale(LC_NUMERIC, "C");
     assert_true(ok);
