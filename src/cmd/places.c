@@ -55,8 +55,8 @@ enum status places_add_list(struct watch *w, const char *list, const char *token
 
 size_t places_find(struct discover_place out[DISCOVER_MAX])
 {
-    int pids[DISCOVER_MAX];
-    size_t n = discover_gpu_holders("", pids, DISCOVER_MAX);
+    int pids[DISCOVER_HOLDERS_MAX];
+    size_t n = discover_gpu_holders("", pids, DISCOVER_HOLDERS_MAX);
     return discover_places("", pids, n, out, DISCOVER_MAX);
 }
 
@@ -64,7 +64,8 @@ enum status places_add_found(struct watch *w, const struct discover_place *list,
                              struct error *err)
 {
     enum status st = OK;
-    for (size_t i = 0; i < n && !st; i++) {
+    /* those beyond are left out: it is what this machine has, and nobody's mistake */
+    for (size_t i = 0; i < n && !st && watch_count(w) < SERVERS_MAX; i++) {
         struct watch_place place = {.pid = list[i].pid};
         st = target_parse(list[i].url, &place.target, err);
         if (!st)

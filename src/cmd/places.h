@@ -21,7 +21,7 @@ enum status places_add_list(struct watch *w, const char *list, const char *token
 /* Looks for servers of this machine without asking anybody; at most DISCOVER_MAX. */
 size_t places_find(struct discover_place out[DISCOVER_MAX]);
 
-/* These, by loopback; they never get a key. */
+/* These, by loopback, as far as there is room; they never get a key. */
 enum status places_add_found(struct watch *w, const struct discover_place *list, size_t n,
                              struct error *err);
 

@@ -15,6 +15,7 @@ struct on_gpus {
     struct on_gpu {
         int64_t pid[REPORT_PIDS_MAX];
         size_t n;
+        bool is_cut; /* there are more */
     } gpu[SOURCE_GPUS_MAX];
 };
 
@@ -25,6 +26,13 @@ struct server_place {
     bool holds_no_gpu;         /* as far as we may see; then it is not taken for the only GPU's */
 };
 
+/* Which processes on GPUs are a server's. */
+struct server_relation {
+    size_t n_pids;
+    int64_t pids[REPORT_PIDS_MAX];
+    bool has_strangers; /* others on GPUs that we can see (ids are the same for all), or too many */
+};
+
 struct server_report {
     struct server_place place;
     struct signals signals;
@@ -33,15 +41,16 @@ struct server_report {
     char reason[VALUE_REASON_SIZE];
     bool is_front;    /* counts what other processes do, maybe on other machines */
     bool is_loopback; /* reached without a network */
+    bool is_gone;     /* watched no more */
     int64_t t0_ns, t1_ns;
-    size_t n_pids; /* processes on GPUs that are the server's */
-    int64_t pids[REPORT_PIDS_MAX];
-    bool has_strangers; /* other processes on GPUs that we can see: ids are the same for all */
+    struct server_relation relation;
 };
 
-/* Reads /proc for who started whom. */
+/* Of the process server (0 = not known: none); reads /proc for who started whom. */
+void server_relate(struct server_relation *out, int server, const struct on_gpus *on);
+
 void server_report_fill(struct server_report *out, const struct server_place *place,
-                        const struct watch_view *v, const struct on_gpus *on);
+                        const struct watch_view *v, const struct server_relation *relation);
 
 enum status server_report_push(const struct server_report *r, bool all_gpus,
                                const struct event_sink *sink, struct error *err);

@@ -17,14 +17,21 @@ enum { TURN_S = 1, FIND_S = 10, FIND_GONE_S = 1, FIND_ANYWAY_S = 60 };
 
 struct watched {
     struct server_place place;
-    bool was_waiting, was_sent; /* sent: since the last mark */
+    struct server_relation relation; /* of related_pid, until the GPUs' processes change */
+    int related_pid;
+    bool is_related;
+    uint64_t sockets;  /* at its port, when it was added */
+    int64_t absent_ns; /* monotonic: nobody has listened there since then; 0 = somebody does */
+    bool is_over;      /* to be watched no more */
+    bool was_waiting, was_shown, was_sent; /* sent: since the last mark */
 };
 
 struct serverturns {
     struct watch *watch;  /* NULL until there is a server: libcurl need not be loaded before */
-    struct watched *list; /* owned; as many as the watch has */
+    struct watched *list; /* owned; as the watch has them, but where memory ran out fewer */
+    size_t n_list;
     bool are_named;
-    int64_t next_ns, window_ns, mark_ns;
+    int64_t next_ns, window_ns, gone_ns, mark_ns;
     int64_t found_ns, found_all_ns; /* last look at the sockets, last search; 0 = none */
     uint64_t sockets;               /* at the last search */
     bool changed;                   /* since then */
@@ -38,25 +45,22 @@ static enum status need_watch(struct serverturns *t, struct error *err)
 }
 
 /* After places were added to the watch: the list follows. */
-static enum status follow(struct serverturns *t, size_t before, struct error *err)
+static enum status follow(struct serverturns *t, struct error *err)
 {
     size_t n = watch_count(t->watch);
     struct watched *longer = realloc(t->list, (n + 1) * sizeof *longer);
     if (!longer)
         return fail(err, ERR_NOMEM, 0, "out of memory");
     t->list = longer;
-    for (size_t i = before; i < n; i++) {
-        struct watch_view v;
-        watch_view(t->watch, i, &v);
-        t->list[i] = (struct watched){.place.pid = v.pid};
-        snprintf(t->list[i].place.url, sizeof t->list[i].place.url, "%s", v.target->shown);
+    for (; t->n_list < n; t->n_list++) {
+        struct watched *own = &t->list[t->n_list];
+        const struct target *target = watch_target(t->watch, t->n_list);
+        *own = (struct watched){.place.pid = watch_pid(t->watch, t->n_list)};
+        snprintf(own->place.url, sizeof own->place.url, "%s", target->shown);
+        if (!t->are_named)
+            own->sockets = discover_mark("", places_port(target));
     }
     return OK;
-}
-
-static size_t count(const struct serverturns *t)
-{
-    return t->watch ? watch_count(t->watch) : 0;
 }
 
 static enum status add_named(struct serverturns *t, const struct options *o, struct error *err)
@@ -68,16 +72,17 @@ static enum status add_named(struct serverturns *t, const struct options *o, str
     if (!st)
         st = places_add_list(t->watch, o->server, token, err);
     explicit_bzero(token, sizeof token);
-    return st ? st : follow(t, 0, err);
+    return st ? st : follow(t, err);
 }
 
-enum status serverturns_create(struct serverturns **out, const struct options *o, double window_s,
-                               struct error *err)
+enum status serverturns_create(struct serverturns **out, const struct options *o,
+                               struct serverturns_times times, struct error *err)
 {
     struct serverturns *t = calloc(1, sizeof *t);
     if (!t)
         return fail(err, ERR_NOMEM, 0, "out of memory");
-    t->window_ns = (int64_t)(window_s * 1e9);
+    t->window_ns = (int64_t)(times.window_s * 1e9);
+    t->gone_ns = (int64_t)(times.gone_s * 1e9);
     t->are_named = o->server && *o->server;
     t->mark_ns = clock_monotonic_ns();
     enum status st = t->are_named ? add_named(t, o, err) : OK;
@@ -102,7 +107,7 @@ void serverturns_destroy(struct serverturns *t)
 /* A process that uses a GPU has its device file open, where there are such files. */
 static bool holds_no_gpu(int server, const int *holders, size_t n)
 {
-    if (!server || access("/dev/nvidia0", F_OK) != 0)
+    if (!server || n == DISCOVER_HOLDERS_MAX || access("/dev/nvidia0", F_OK) != 0)
         return false;
     for (size_t i = 0; i < n; i++)
         if (server_descends(holders[i], server) || server_descends(server, holders[i]))
@@ -110,14 +115,21 @@ static bool holds_no_gpu(int server, const int *holders, size_t n)
     return true;
 }
 
+/* What is no inference server is left in peace only as long as its socket is the same. */
+static void give_up_those_replaced(struct serverturns *t)
+{
+    for (size_t i = 0; i < t->n_list; i++)
+        if (watch_is_left(t->watch, i))
+            t->list[i].is_over |=
+                discover_mark("", places_port(watch_target(t->watch, i))) != t->list[i].sockets;
+}
+
 /* Who listens now where a known server was: it may have been started anew. */
 static void look_again(struct serverturns *t, const int *holders, size_t n_holders)
 {
-    for (size_t i = 0; i < count(t); i++) {
+    for (size_t i = 0; i < t->n_list; i++) {
         struct server_place *p = &t->list[i].place;
-        struct watch_view v;
-        watch_view(t->watch, i, &v);
-        unsigned port = places_port(v.target);
+        unsigned port = places_port(watch_target(t->watch, i));
         if (!port)
             continue;
         if (!discover_listens("", p->pid, port))
@@ -129,12 +141,10 @@ static void look_again(struct serverturns *t, const int *holders, size_t n_holde
 static bool is_watched(const struct serverturns *t, const struct discover_place *found)
 {
     const char *port = strrchr(found->url, ':');
-    for (size_t i = 0; i < count(t); i++) {
-        struct watch_view v;
-        watch_view(t->watch, i, &v);
-        if (places_port(v.target) == strtoul(port + 1, NULL, 10))
+    for (size_t i = 0; i < t->n_list; i++)
+        if (!t->list[i].is_over &&
+            places_port(watch_target(t->watch, i)) == strtoul(port + 1, NULL, 10))
             return true;
-    }
     return false;
 }
 
@@ -143,7 +153,6 @@ static enum status add_new(struct serverturns *t, const int *holders, size_t n_h
 {
     struct discover_place found[DISCOVER_MAX];
     size_t n = discover_places("", holders, n_holders, found, DISCOVER_MAX), kept = 0;
-    size_t before = count(t);
     for (size_t i = 0; i < n; i++)
         if (!is_watched(t, &found[i]))
             found[kept++] = found[i];
@@ -153,7 +162,7 @@ static enum status add_new(struct serverturns *t, const int *holders, size_t n_h
     if (!st)
         st = places_add_found(t->watch, found, kept, err);
     /* some may have been added before it failed */
-    enum status followed = t->watch ? follow(t, before, err) : OK;
+    enum status followed = t->watch ? follow(t, err) : OK;
     t->next_ns = 0; /* they are asked at once */
     return st ? st : followed;
 }
@@ -161,12 +170,9 @@ static enum status add_new(struct serverturns *t, const int *holders, size_t n_h
 /* Is there a server on this machine of which nobody knows the process? */
 static bool lacks_process(const struct serverturns *t)
 {
-    for (size_t i = 0; i < count(t); i++) {
-        struct watch_view v;
-        watch_view(t->watch, i, &v);
-        if (!t->list[i].place.pid && places_port(v.target))
+    for (size_t i = 0; i < t->n_list; i++)
+        if (!t->list[i].place.pid && places_port(watch_target(t->watch, i)))
             return true;
-    }
     return false;
 }
 
@@ -179,21 +185,44 @@ enum status serverturns_find(struct serverturns *t, bool changed, struct error *
     if (t->found_ns && now - t->found_ns < FIND_S * second_ns && !lacks_process(t))
         return OK;
     t->found_ns = now;
-    uint64_t sockets = discover_mark("");
+    uint64_t sockets = discover_mark("", 0);
     bool is_due = !t->found_all_ns || now - t->found_all_ns >= FIND_ANYWAY_S * second_ns;
     if (!is_due && !t->changed && sockets == t->sockets)
         return OK;
     t->found_all_ns = now;
     t->sockets = sockets;
     t->changed = false;
-    int holders[DISCOVER_MAX];
-    size_t n = discover_gpu_holders("", holders, DISCOVER_MAX);
+    int holders[DISCOVER_HOLDERS_MAX];
+    size_t n = discover_gpu_holders("", holders, DISCOVER_HOLDERS_MAX);
+    give_up_those_replaced(t);
     enum status st = t->are_named ? OK : add_new(t, holders, n, err);
     look_again(t, holders, n);
     return st;
 }
 
 /* ---- reports ---- */
+
+/* Who started whom costs a walk through /proc, and hardly changes. */
+static const struct server_relation *relation_of(struct watched *own, const struct on_gpus *on)
+{
+    if (!own->is_related || own->related_pid != own->place.pid)
+        server_relate(&own->relation, own->place.pid, on);
+    own->is_related = true;
+    own->related_pid = own->place.pid;
+    return &own->relation;
+}
+
+static void note_absence(const struct serverturns *t, struct watched *own,
+                         const struct watch_view *v)
+{
+    int64_t now = clock_monotonic_ns();
+    if (!v->is_absent)
+        own->absent_ns = 0;
+    else if (!own->absent_ns)
+        own->absent_ns = now;
+    else if (t->window_ns && !v->is_named)
+        own->is_over |= now - own->absent_ns >= t->gone_ns;
+}
 
 static void report(struct serverturns *t, size_t i, const struct on_gpus *on,
                    const struct report_sink *sink)
@@ -203,12 +232,49 @@ static void report(struct serverturns *t, size_t i, const struct on_gpus *on,
     struct server_report r;
     watch_view(t->watch, i, &v);
     own->was_sent = true;
-    if (!places_is_shown(&v))
+    note_absence(t, own, &v);
+    if (own->is_over || !places_is_shown(&v))
         return;
+    own->was_shown = true;
     if (own->place.pid && !server_is_there(own->place.pid))
         own->place.pid = 0; /* looked for again: serverturns_find */
-    server_report_fill(&r, &own->place, &v, on);
-    sink->take(sink->self, i, &r);
+    server_report_fill(&r, &own->place, &v, relation_of(own, on));
+    sink->take(sink->self, &r);
+}
+
+static void say_gone(struct serverturns *t, size_t i, const struct report_sink *sink)
+{
+    static const struct server_relation nobody = {0};
+    struct watch_view v;
+    struct server_report r;
+    watch_view(t->watch, i, &v);
+    server_report_fill(&r, &t->list[i].place, &v, &nobody);
+    r.place.pid = 0;
+    r.t0_ns = r.t1_ns;
+    r.state = VALUE_FAILED;
+    snprintf(r.reason, sizeof r.reason, "nobody listens there any more: not watched now");
+    signals_none(&r.signals, r.state, r.reason);
+    r.is_gone = true;
+    sink->take(sink->self, &r);
+}
+
+static void drop_those_gone(struct serverturns *t, const struct report_sink *sink)
+{
+    for (size_t i = t->n_list; i-- > 0;) {
+        if (!t->list[i].is_over)
+            continue;
+        if (t->list[i].was_shown)
+            say_gone(t, i, sink);
+        watch_remove(t->watch, i);
+        t->n_list--;
+        memmove(&t->list[i], &t->list[i + 1], (t->n_list - i) * sizeof t->list[0]);
+    }
+}
+
+void serverturns_gpus_changed(struct serverturns *t)
+{
+    for (size_t i = 0; i < t->n_list; i++)
+        t->list[i].is_related = false;
 }
 
 /* ---- turns ---- */
@@ -219,13 +285,13 @@ void serverturns_ask(struct serverturns *t)
     if (!t->watch)
         return;
     watch_begin(t->watch);
-    for (size_t i = 0; i < count(t); i++)
+    for (size_t i = 0; i < t->n_list; i++)
         t->list[i].was_waiting |= watch_waits(t->watch, i);
 }
 
 bool serverturns_is_waiting(const struct serverturns *t)
 {
-    for (size_t i = 0; i < count(t); i++)
+    for (size_t i = 0; i < t->n_list; i++)
         if (watch_waits(t->watch, i))
             return true;
     return false;
@@ -241,7 +307,7 @@ void serverturns_mark(struct serverturns *t)
     if (t->watch)
         watch_mark(t->watch);
     t->mark_ns = clock_monotonic_ns();
-    for (size_t i = 0; i < count(t); i++)
+    for (size_t i = 0; i < t->n_list; i++)
         t->list[i].was_sent = false;
 }
 
@@ -252,12 +318,13 @@ void serverturns_step(struct serverturns *t, int timeout_ms, const struct on_gpu
         watch_step(t->watch, timeout_ms);
     if (clock_monotonic_ns() >= t->next_ns)
         serverturns_ask(t);
-    for (size_t i = 0; i < count(t); i++) {
+    for (size_t i = 0; i < t->n_list; i++) {
         bool waits = watch_waits(t->watch, i);
         if (t->list[i].was_waiting && !waits)
             report(t, i, on, sink);
         t->list[i].was_waiting = waits;
     }
+    drop_those_gone(t, sink);
     if (t->window_ns && clock_monotonic_ns() - t->mark_ns >= t->window_ns)
         serverturns_mark(t);
 }
@@ -265,7 +332,7 @@ void serverturns_step(struct serverturns *t, int timeout_ms, const struct on_gpu
 void serverturns_finish(struct serverturns *t, const struct on_gpus *on,
                         const struct report_sink *sink)
 {
-    for (size_t i = 0; i < count(t); i++)
+    for (size_t i = 0; i < t->n_list; i++)
         if (!t->list[i].was_sent)
             report(t, i, on, sink);
 }

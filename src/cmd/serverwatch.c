@@ -30,10 +30,10 @@ struct serverwatch {
     pthread_cond_t wake, done;
     bool ask, mark, finish, stop; /* wishes to the thread */
     bool gpus_changed;
-    bool is_busy; /* the thread looks for servers, or one owes an answer */
+    bool is_busy; /* the thread works, or a server owes an answer */
     int64_t next_ns;
     struct on_gpus on;
-    struct letter **letters; /* owned, one a server */
+    struct letter **letters; /* owned, at most one a server */
     size_t n;
     struct error wrong; /* why no server is watched; said once */
     bool has_wrong;
@@ -43,21 +43,33 @@ struct serverwatch {
 
 /* ---- the thread ---- */
 
-static void take_report(void *self, size_t index, const struct server_report *report)
+/* The letter of this server, else one that was sent, else a new one; NULL when memory ran out. */
+static struct letter *letter_for(struct serverwatch *w, const char *url)
+{
+    struct letter *sent = NULL;
+    for (size_t i = 0; i < w->n; i++) {
+        if (strcmp(w->letters[i]->report.place.url, url) == 0)
+            return w->letters[i];
+        sent = w->letters[i]->is_new ? sent : w->letters[i];
+    }
+    if (sent)
+        return sent;
+    struct letter **longer = realloc(w->letters, (w->n + 1) * sizeof *longer);
+    w->letters = longer ? longer : w->letters;
+    struct letter *l = longer ? calloc(1, sizeof *l) : NULL;
+    if (l)
+        w->letters[w->n++] = l;
+    return l;
+}
+
+static void take_report(void *self, const struct server_report *report)
 {
     struct serverwatch *w = self;
     pthread_mutex_lock(&w->lock);
-    while (w->n <= index) {
-        struct letter **longer = realloc(w->letters, (w->n + 1) * sizeof *longer);
-        struct letter *l = longer ? calloc(1, sizeof *l) : NULL;
-        w->letters = longer ? longer : w->letters;
-        if (!l)
-            break;
-        w->letters[w->n++] = l;
-    }
-    if (index < w->n) {
-        w->letters[index]->report = *report;
-        w->letters[index]->is_new = true;
+    struct letter *l = letter_for(w, report->place.url);
+    if (l) {
+        l->report = *report;
+        l->is_new = true;
     }
     pthread_mutex_unlock(&w->lock);
 }
@@ -73,12 +85,12 @@ static bool take_wishes(struct serverwatch *w, bool is_waiting, struct wishes *o
     int64_t next_ns = serverturns_next_ns(w->turns);
     struct timespec until = {next_ns / 1000000000, next_ns % 1000000000};
     pthread_mutex_lock(&w->lock);
-    w->is_busy = is_waiting;
     w->next_ns = next_ns;
     pthread_cond_broadcast(&w->done);
     while (!is_waiting && !w->ask && !w->mark && !w->finish && !w->stop)
         if (pthread_cond_timedwait(&w->wake, &w->lock, &until) != 0)
             break;
+    w->is_busy = true; /* until fulfil() knows better */
     *out = (struct wishes){w->ask, w->mark, w->finish, w->gpus_changed};
     w->mark = w->gpus_changed = false;
     if (out->gpus_changed || out->finish)
@@ -113,6 +125,8 @@ static void *run(void *self)
     bool find = true; /* a failure is said once */
     while (take_wishes(w, serverturns_is_waiting(w->turns), &wishes)) {
         struct error wrong = ERROR_INIT;
+        if (wishes.gpus_changed)
+            serverturns_gpus_changed(w->turns);
         if (find)
             find = serverturns_find(w->turns, wishes.gpus_changed, &wrong) == OK;
         if (wishes.mark)
@@ -134,12 +148,14 @@ void serverwatch_see(struct serverwatch *w, const struct event *ev)
     if (!w || ev->kind != EVENT_PROCESSES || ev->u.processes.gpu >= SOURCE_GPUS_MAX)
         return;
     struct on_gpu now = {.n = 0};
-    now.n = ev->u.processes.n < REPORT_PIDS_MAX ? ev->u.processes.n : REPORT_PIDS_MAX;
+    now.is_cut = ev->u.processes.n > REPORT_PIDS_MAX;
+    now.n = now.is_cut ? REPORT_PIDS_MAX : ev->u.processes.n;
     for (size_t i = 0; i < now.n; i++)
         now.pid[i] = ev->u.processes.list[i].pid;
     pthread_mutex_lock(&w->lock);
     struct on_gpu *g = &w->on.gpu[ev->u.processes.gpu];
-    if (g->n != now.n || memcmp(g->pid, now.pid, now.n * sizeof now.pid[0]) != 0) {
+    if (g->n != now.n || g->is_cut != now.is_cut ||
+        memcmp(g->pid, now.pid, now.n * sizeof now.pid[0]) != 0) {
         *g = now;
         w->gpus_changed = true;
     }
@@ -303,7 +319,8 @@ enum status serverwatch_open(struct serverwatch **out, const struct options *o, 
     w->all_gpus = takes_all_gpus(o);
     w->is_busy = true; /* until it has looked around */
     init_lock(w);
-    enum status st = serverturns_create(&w->turns, o, window_s, err);
+    enum status st = serverturns_create(
+        &w->turns, o, (struct serverturns_times){window_s, SERVERTURNS_GONE_S}, err);
     int why = st ? 0 : start_thread(w);
     if (why)
         st = fail(err, ERR_IO, why, "no thread for inference servers: %s", strerror(why));

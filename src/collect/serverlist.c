@@ -22,19 +22,32 @@ static void copy(char *dst, size_t size, const char *src)
     str_clean(dst, size, src, strlen(src));
 }
 
-/* NULL and OK: there are too many. */
-static enum status find(struct serverlist *l, const char *url, struct server_entry **out,
-                        struct error *err)
+/* NULL: not in the list. */
+static struct server_entry *find(const struct serverlist *l, const char *url)
 {
     char clean[SERVER_URL_SIZE];
     copy(clean, sizeof clean, url);
-    *out = NULL;
     for (size_t i = 0; i < l->n; i++)
-        if (strcmp(l->list[i].newest.url, clean) == 0) {
-            *out = &l->list[i];
-            return OK;
-        }
-    if (l->n == SERVERS_MAX)
+        if (strcmp(l->list[i].newest.url, clean) == 0)
+            return &l->list[i];
+    return NULL;
+}
+
+static void take_out(struct serverlist *l, const char *url)
+{
+    struct server_entry *e = find(l, url);
+    if (!e)
+        return;
+    l->n--;
+    memmove(e, e + 1, (size_t)(&l->list[l->n] - e) * sizeof *e);
+}
+
+/* NULL and OK: there are too many. */
+static enum status find_or_add(struct serverlist *l, const char *url, struct server_entry **out,
+                               struct error *err)
+{
+    *out = find(l, url);
+    if (*out || l->n == SERVERS_MAX)
         return OK;
     struct server_entry *longer = realloc(l->list, (l->n + 1) * sizeof *longer);
     if (!longer)
@@ -42,7 +55,7 @@ static enum status find(struct serverlist *l, const char *url, struct server_ent
     l->list = longer;
     *out = &longer[l->n++];
     **out = (struct server_entry){0};
-    memcpy((*out)->newest.url, clean, sizeof clean);
+    copy((*out)->newest.url, sizeof(*out)->newest.url, url);
     return OK;
 }
 
@@ -80,7 +93,11 @@ static void roll(struct server_entry *e, const struct event_server *ev)
 enum status serverlist_take(struct serverlist *l, const struct event_server *ev, struct error *err)
 {
     struct server_entry *e = NULL;
-    enum status st = find(l, ev->url, &e, err);
+    if (ev->is_gone) {
+        take_out(l, ev->url);
+        return OK;
+    }
+    enum status st = find_or_add(l, ev->url, &e, err);
     if (st || !e)
         return st;
     struct server_snapshot *s = &e->newest;

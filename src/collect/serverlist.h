@@ -26,7 +26,7 @@ struct serverlist {
 
 void serverlist_fini(struct serverlist *l);
 
-/* Servers beyond a number that no machine has are left out. */
+/* Servers beyond a number that no machine has are left out; one that is gone is taken out. */
 enum status serverlist_take(struct serverlist *l, const struct event_server *ev, struct error *err);
 
 /* Forgets the readings of a window; the servers stay. */

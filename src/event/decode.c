@@ -335,6 +335,7 @@ static enum status get_server(const json_t *o, struct event_server *s, struct er
     json_int_t pid = json_integer_value(json_object_get(o, "pid"));
     s->pid = pid > 0 ? pid : 0;
     s->is_local = json_is_true(json_object_get(o, "local"));
+    s->is_gone = json_is_true(json_object_get(o, "gone"));
     enum status st = get_text(o, "url", &s->url, err);
     if (!st && !*s->url)
         st = fail(err, ERR_BAD_INPUT, 0, "a server without a URL");

@@ -204,6 +204,8 @@ static void put_server(struct buf *out, const struct event_server *s)
         buf_printf(out, "%s%" PRId64, i ? "," : "", s->gpu_pids[i]);
     buf_putc(out, ']');
     put_state(out, s->state, s->reason);
+    if (s->is_gone)
+        buf_puts(out, ",\"gone\":true");
     buf_puts(out, ",\"t0_ns\":");
     put_time(out, s->t0_ns);
     buf_puts(out, ",\"t1_ns\":");

@@ -100,7 +100,8 @@ struct event_server {
     const int64_t *gpu_pids; /* processes on GPUs that are the server's: itself or its relatives */
     enum value_state state;  /* of its last answer; ok: metrics */
     const char *reason;      /* "" when ok */
-    int64_t t0_ns, t1_ns;    /* UNIX time: what rates and means cover; equal = no window yet */
+    bool is_gone;         /* not watched any more: the last event of this URL, unless it returns */
+    int64_t t0_ns, t1_ns; /* UNIX time: what rates and means cover; equal = no window yet */
     size_t n;
     const struct event_server_metric *metrics;
 };

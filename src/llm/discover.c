@@ -13,7 +13,7 @@
 
 #include "base/os.h"
 
-enum { LISTENERS_MAX = 512, ANCESTORS_MAX = 4, COMMAND_SIZE = 8192 };
+enum { LISTENERS_MAX = 4096, ANCESTORS_MAX = 4, COMMAND_SIZE = 8192 };
 
 /* vLLM and others, SGLang, llama.cpp, TGI (launcher, container), LMDeploy, Triton, mistral.rs,
  * Dynamo's workers, Aphrodite. */
@@ -336,9 +336,9 @@ bool discover_listens(const char *root, int pid, unsigned port)
     return listens;
 }
 
-uint64_t discover_mark(const char *root)
+uint64_t discover_mark(const char *root, unsigned port)
 {
-    struct listeners *all = listeners_at(root, 0);
+    struct listeners *all = listeners_at(root, port);
     uint64_t mark = 0;
     for (size_t i = 0; all && i < all->n; i++) /* in whatever order the kernel has them */
         mark += (all->list[i].inode + 1) * UINT64_C(0x9E3779B97F4A7C15) ^ all->list[i].port;

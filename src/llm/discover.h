@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DISCOVER_URL_SIZE = 40, DISCOVER_MAX = 64 };
+/* Places, and processes that hold a GPU, of one machine. */
+enum { DISCOVER_URL_SIZE = 40, DISCOVER_MAX = 256, DISCOVER_HOLDERS_MAX = 4096 };
 
 struct discover_place {
     char url[DISCOVER_URL_SIZE]; /* "http://127.0.0.1:8000" */
@@ -22,7 +23,7 @@ struct discover_place {
 size_t discover_places(const char *root, const int *pids, size_t n, struct discover_place *out,
                        size_t max);
 
-/* Processes that have a GPU's device file open, as far as we may see. */
+/* Processes that have a GPU's device file open, as far as we may see; max of them: maybe more. */
 size_t discover_gpu_holders(const char *root, int *pids, size_t max);
 
 /* The process that listens at this port of loopback or of every address; 0 = none that we may see.
@@ -32,8 +33,9 @@ int discover_listener(const char *root, unsigned port);
 /* Does this process listen there? */
 bool discover_listens(const char *root, int pid, unsigned port);
 
-/* Of all sockets that listen where loopback reaches them: another number after one came or went. */
-uint64_t discover_mark(const char *root);
+/* Of the sockets that listen at this port where loopback reaches them, or at any (0): another
+ * number after one came or went. 0 = nobody listens. */
+uint64_t discover_mark(const char *root, unsigned port);
 
 /* The process that started this one; 0 = none, or the machine's first process. */
 int discover_parent(const char *root, int pid);

@@ -39,6 +39,9 @@ void fetcher_destroy(struct fetcher *f); /* accepts NULL */
 enum status fetcher_add(struct fetcher *f, const struct target *t, const char *token, size_t *index,
                         struct error *err);
 
+/* Ends its request; those behind it move up by one. */
+void fetcher_remove(struct fetcher *f, size_t index);
+
 /* Another path of the same server, for the next request. */
 void fetcher_change(struct fetcher *f, size_t index, const struct target *t);
 

@@ -113,6 +113,29 @@ size_t watch_count(const struct watch *w)
     return w->n;
 }
 
+void watch_remove(struct watch *w, size_t index)
+{
+    server_destroy(w->list[index]);
+    fetcher_remove(w->fetcher, index);
+    w->n--;
+    memmove(&w->list[index], &w->list[index + 1], (w->n - index) * sizeof w->list[0]);
+}
+
+const struct target *watch_target(const struct watch *w, size_t index)
+{
+    return &w->list[index]->target;
+}
+
+int watch_pid(const struct watch *w, size_t index)
+{
+    return w->list[index]->pid;
+}
+
+bool watch_is_left(const struct watch *w, size_t index)
+{
+    return w->list[index]->not_before_ns == INT64_MAX;
+}
+
 static void ask(struct watch *w, size_t i)
 {
     struct server *s = w->list[i];

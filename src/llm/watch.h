@@ -21,6 +21,17 @@ void watch_destroy(struct watch *w); /* accepts NULL */
 enum status watch_add(struct watch *w, const struct watch_place *place, struct error *err);
 size_t watch_count(const struct watch *w);
 
+/* Those behind it move up by one. */
+void watch_remove(struct watch *w, size_t index);
+
+/* What watch_view tells without reading the scrapes; the target is valid until the next step. */
+const struct target *watch_target(const struct watch *w, size_t index);
+int watch_pid(const struct watch *w, size_t index); /* as it was added with */
+
+/* Is it never asked again, since what answers there has no metrics of an inference server? Only of
+ * those that nobody named. */
+bool watch_is_left(const struct watch *w, size_t index);
+
 /* Asks every server that owes no answer and did not fail lately: after a failure 1 s passes, after
  * the next 2, and so on up to 30. What nobody named and has no metrics is not asked again. */
 void watch_begin(struct watch *w);
@@ -40,7 +51,7 @@ void watch_mark(struct watch *w);
 struct watch_view {
     const struct target *target;
     int pid;
-    bool is_named, is_absent;       /* absent: nobody listens there */
+    bool is_named, is_absent;       /* absent: nobody listened there at the last try */
     enum value_state state;         /* of the server's last answer; ok: metrics */
     char reason[VALUE_REASON_SIZE]; /* "" when ok */
     bool is_known;                  /* metrics of a server that smeff knows came at some time */

@@ -28,6 +28,9 @@ static const char http_metrics[] = "vllm:num_requests_running 3\n"
 /* Set before http_start: /metrics is JSON, as that of trtllm-serve is. */
 static bool http_is_trtllm;
 
+/* Set before http_start: /metrics is that of something else. */
+static bool http_is_other;
+
 /* Set before http_start: a port of IPv4; 0 = any. */
 static uint16_t http_port;
 
@@ -168,7 +171,10 @@ static inline void http_serve(int fd, const char *request, int n)
                     "vllm:generation_tokens_total 7\n");
         return;
     } else if (strcmp(path, "/metrics") == 0) {
-        http_answer(fd, "200 OK", "", http_is_trtllm ? "[]" : http_metrics);
+        http_answer(fd, "200 OK", "",
+                    http_is_trtllm  ? "[]"
+                    : http_is_other ? "up 1\n"
+                                    : http_metrics);
         return;
     } else if (strcmp(path, "/prometheus/metrics") == 0 && http_is_trtllm) {
         http_answer(fd, "200 OK", "", "trtllm_num_requests_running 2\n");

@@ -407,6 +407,36 @@ static void a_server_that_fails_stays_what_it_was(void **state)
     snapshot_destroy(s);
 }
 
+/* What is watched no more is no server of this machine: another one is alone from then on. */
+static void a_server_that_is_gone_is_taken_out(void **state)
+{
+    (void)state;
+    struct event gone = {.kind = EVENT_SERVER,
+                         .u.server = {.url = "b",
+                                      .kind = "",
+                                      .model = "",
+                                      .state = VALUE_FAILED,
+                                      .reason = "nobody listens",
+                                      .is_gone = true}};
+    assert_int_equal(event_push(&sink, &gone, NULL), OK); /* never seen: nothing comes of it */
+    assert_int_equal(server("a", "vllm", VALUE_OK, 100, 4), OK);
+    assert_int_equal(server("b", "vllm", VALUE_OK, 7, 1), OK);
+    assert_int_equal(server("c", "sglang", VALUE_OK, 9, 2), OK);
+    assert_int_equal(event_push(&sink, &gone, NULL), OK);
+    struct snapshot *s = snapshot();
+    assert_int_equal(s->n_servers, 2);
+    assert_string_equal(s->servers[0].url, "a");
+    assert_string_equal(s->servers[1].url, "c");
+    assert_string_equal(s->servers[1].kind, "sglang");
+    snapshot_destroy(s);
+    assert_int_equal(server("b", "tgi", VALUE_OK, 3, 1), OK); /* it came back */
+    s = snapshot();
+    assert_int_equal(s->n_servers, 3);
+    assert_string_equal(s->servers[2].kind, "tgi");
+    assert_int_equal(server_snapshot_metric(&s->servers[2], METRIC_RUNNING)->readings, 1);
+    snapshot_destroy(s);
+}
+
 static void too_many_servers_are_left_out(void **state)
 {
     (void)state;
@@ -441,6 +471,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(notes_beyond_that_are_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_servers_newest_event_counts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_server_that_fails_stays_what_it_was, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_server_that_is_gone_is_taken_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(too_many_servers_are_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(errors_stay_when_warnings_and_infos_go, set_up, tear_down),
     };

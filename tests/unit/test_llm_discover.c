@@ -175,16 +175,49 @@ static void an_empty_machine(void **state)
 static void sockets_that_come_change_the_mark(void **state)
 {
     (void)state;
-    uint64_t none = discover_mark(folder);
+    uint64_t none = discover_mark(folder, 0);
     put_socket(false, "0100007F", 9123, "0A", 77);
-    uint64_t one = discover_mark(folder);
+    uint64_t one = discover_mark(folder, 0);
     assert_true(one != none);
-    assert_true(discover_mark(folder) == one);
+    assert_true(discover_mark(folder, 0) == one);
     put_socket(false, "0200A8C0", 9124, "0A", 78); /* not by loopback */
     put_socket(false, "0100007F", 9125, "01", 79); /* a connection */
-    assert_true(discover_mark(folder) == one);
+    assert_true(discover_mark(folder, 0) == one);
     put_socket(false, "0100007F", 9123, "0A", 80); /* the same port anew */
-    assert_true(discover_mark(folder) != one);
+    assert_true(discover_mark(folder, 0) != one);
+}
+
+static void the_mark_of_one_port(void **state)
+{
+    (void)state;
+    put_socket(false, "0100007F", 9123, "0A", 77);
+    put_socket(false, "0100007F", 9124, "0A", 78);
+    uint64_t one = discover_mark(folder, 9123);
+    assert_true(one != 0);
+    assert_true(discover_mark(folder, 9125) == 0); /* nobody listens */
+    put_socket(false, "0100007F", 9126, "0A", 79);
+    assert_true(discover_mark(folder, 9123) == one);
+}
+
+/* 600 sockets, 100 processes on GPUs: the last of them is the server. */
+static void a_large_machine(void **state)
+{
+    (void)state;
+    static const char command[] = "vllm\0serve\0--port\0"
+                                  "9999";
+    int holders[DISCOVER_HOLDERS_MAX];
+    for (int i = 0; i < 600; i++)
+        put_socket(false, "0100007F", (unsigned)(10000 + i), "0A", 1000 + i);
+    put_socket(false, "0100007F", 9999, "0A", 77);
+    for (int pid = 2000; pid < 2100; pid++)
+        put_process(pid, 1, "python", 6, "/dev/nvidia0");
+    put_process(2100, 1, command, sizeof command, "/dev/nvidia0");
+    assert_int_equal(symlink("socket:[77]", path_of("/proc/2100/fd/4")), 0);
+    size_t n = discover_gpu_holders(folder, holders, DISCOVER_HOLDERS_MAX);
+    assert_int_equal(n, 101);
+    assert_int_equal(find(holders, n), 1);
+    assert_string_equal(places[0].url, "http://127.0.0.1:9999");
+    assert_int_equal(places[0].pid, 2100);
 }
 
 int main(void)
@@ -198,6 +231,8 @@ int main(void)
         TEST(a_server_without_a_gpu_is_known_by_its_command),
         TEST(who_listens_at_a_port),
         TEST(sockets_that_come_change_the_mark),
+        TEST(the_mark_of_one_port),
+        TEST(a_large_machine),
         TEST(an_empty_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

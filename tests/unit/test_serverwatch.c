@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Servers watched beside the counters: what the counters' loop pays for them. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +30,19 @@ static enum status see(void *self, const struct event *ev, struct error *err)
     return OK;
 }
 
-static double thread_seconds(void)
+static struct http_server start_server(void)
+{
+    struct http_server s = http_start("127.0.0.1");
+    if (s.pid <= 0)
+        fail_msg("nobody can listen at 127.0.0.1 here");
+    return s;
+}
+
+/* Of the processor: a loaded machine does not matter. */
+static double cpu_seconds(clockid_t whose)
 {
     struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    clock_gettime(whose, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
@@ -56,14 +66,11 @@ static void list_servers(char *dst, size_t size, unsigned port, const char *path
             (size_t)snprintf(dst + used, size - used, "%s127.0.0.1:%u%s", i ? "," : "", port, path);
 }
 
-/* Answers of 32,000 series each: reading one takes this thread nothing, since another does it. Time
- * of the processor is measured, so that a loaded machine does not matter. */
+/* Answers of 32,000 series each: reading one takes this thread nothing, since another does it. */
 static void large_answers_cost_the_counters_nothing(void **state)
 {
     (void)state;
-    struct http_server server = http_start("127.0.0.1");
-    if (!server.pid)
-        skip();
+    struct http_server server = start_server();
     char list[SERVERS * 40];
     struct seen seen = {0};
     const struct event_sink sink = {see, &seen};
@@ -71,57 +78,79 @@ static void large_answers_cost_the_counters_nothing(void **state)
     list_servers(list, sizeof list, server.port, "/large", SERVERS);
     const struct options o = {.server = list};
     assert_int_equal(serverwatch_open(&w, &o, 0, &sink, NULL), OK);
-    double worst_s = 0, sum_s = 0;
-    for (int64_t began = clock_monotonic_ns(); seen.ok < 2 * SERVERS && !is_over(began, 60);) {
-        double before = thread_seconds();
+    double steps_s = 0, all_s = -cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
+    for (int64_t began = clock_monotonic_ns(); seen.ok < 2 * SERVERS && !is_over(began, 120);) {
+        steps_s -= cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
         assert_int_equal(serverwatch_step(w, NULL), OK);
-        double took = thread_seconds() - before;
-        worst_s = took > worst_s ? took : worst_s;
-        sum_s += took;
+        steps_s += cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
         pause_ms(2);
     }
+    all_s += cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
     assert_true(seen.ok >= 2 * SERVERS);
-    print_message("serverwatch_step: %.2f ms at most, %.1f ms for %u events\n", 1e3 * worst_s,
-                  1e3 * sum_s, seen.events);
-    assert_true(worst_s < 0.02); /* reading one answer takes more, with sanitizers far more */
+    print_message("serverwatch_step: %.1f of %.1f ms for %u events\n", 1e3 * steps_s, 1e3 * all_s,
+                  seen.events);
+    assert_true(steps_s < 0.2 * all_s); /* the rest is reading, which would be here otherwise */
     serverwatch_close(w);
     http_stop(&server);
 }
 
-/* A server that never answers has its event all the same, and nobody waits for it. */
-static void a_silent_server_has_an_event_in_the_end(void **state)
+/* Once somebody who waits is told that nothing is on its way, the first answers are there: the
+ * search for servers, and the asking, counted as well. */
+static void whoever_waits_has_the_first_answer(void **state)
 {
     (void)state;
-    struct http_server server = http_start("127.0.0.1");
-    if (!server.pid)
-        skip();
+    struct http_server server = start_server();
     char list[64];
     struct seen seen = {0};
     const struct event_sink sink = {see, &seen};
     struct serverwatch *w = NULL;
-    list_servers(list, sizeof list, server.port, "/hang", 1);
+    list_servers(list, sizeof list, server.port, "/metrics", 1);
+    const struct options o = {.server = list};
+    assert_int_equal(serverwatch_open(&w, &o, 0, &sink, NULL), OK);
+    while (serverwatch_is_waiting(w))
+        ;
+    assert_int_equal(serverwatch_step(w, NULL), OK);
+    assert_int_equal(seen.events, 1);
+    serverwatch_close(w);
+    http_stop(&server);
+}
+
+/* A server that never answers has its event all the same. Seconds from asking to that. */
+static double finish_with_silent_server(const struct http_server *server)
+{
+    char list[64];
+    struct seen seen = {0};
+    const struct event_sink sink = {see, &seen};
+    struct serverwatch *w = NULL;
+    list_servers(list, sizeof list, server->port, "/hang", 1);
     const struct options o = {.server = list};
     assert_int_equal(serverwatch_open(&w, &o, 0, &sink, NULL), OK);
     int64_t began = clock_monotonic_ns();
     serverwatch_ask(w);
     assert_true(serverwatch_is_waiting(w));
-    assert_int_equal(serverwatch_step(w, NULL), OK);
-    assert_int_equal(seen.events, 0);
     serverwatch_mark(w);
     assert_int_equal(serverwatch_finish(w, NULL), OK);
     assert_int_equal(seen.events, 1);
-    assert_false(is_over(began, 0.9)); /* its second was not waited for */
     serverwatch_close(w);
-    assert_false(is_over(began, 1.5));
+    return (double)(clock_monotonic_ns() - began) * 1e-9;
+}
+
+/* Its second is not waited for. A loaded machine can take longer, but not each time. */
+static void a_silent_server_has_an_event_in_the_end(void **state)
+{
+    (void)state;
+    struct http_server server = start_server();
+    double best_s = INFINITY;
+    for (int i = 0; i < 10 && !(best_s < 0.9); i++)
+        best_s = fmin(best_s, finish_with_silent_server(&server));
+    assert_true(best_s < 0.9);
     http_stop(&server);
 }
 
 static void a_reader_that_is_gone_is_an_error(void **state)
 {
     (void)state;
-    struct http_server server = http_start("127.0.0.1");
-    if (!server.pid)
-        skip();
+    struct http_server server = start_server();
     char list[64];
     struct error err = ERROR_INIT;
     struct seen seen = {.fails = true};
@@ -131,7 +160,7 @@ static void a_reader_that_is_gone_is_an_error(void **state)
     const struct options o = {.server = list};
     assert_int_equal(serverwatch_open(&w, &o, 0, &sink, &err), OK);
     enum status st = OK;
-    for (int64_t began = clock_monotonic_ns(); !st && !is_over(began, 10);) {
+    for (int64_t began = clock_monotonic_ns(); !st && !is_over(began, 60);) {
         st = serverwatch_step(w, &err);
         pause_ms(2);
     }
@@ -164,6 +193,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_answers_cost_the_counters_nothing),
+        cmocka_unit_test(whoever_waits_has_the_first_answer),
         cmocka_unit_test(a_silent_server_has_an_event_in_the_end),
         cmocka_unit_test(a_reader_that_is_gone_is_an_error),
         cmocka_unit_test(nobody_is_watched),

@@ -246,6 +246,33 @@ static void a_server_survives_the_wire(void **state)
     buf_fini(&out);
 }
 
+static enum status check_gone(void *self, const struct event *ev, struct error *err)
+{
+    (void)err;
+    *(bool *)self = ev->u.server.is_gone;
+    return OK;
+}
+
+static void a_server_that_is_gone_says_so(void **state)
+{
+    (void)state;
+    struct buf out = BUF_INIT;
+    struct event_decoder *d = NULL;
+    bool is_gone = false;
+    struct event_sink sink = {check_gone, &is_gone};
+    struct event ev = server_event();
+    ev.u.server.state = VALUE_FAILED;
+    ev.u.server.reason = "nobody listens";
+    ev.u.server.is_gone = true;
+    const char *line = encode_one(&out, &ev);
+    assert_contains(line, "\"reason\":\"nobody listens\",\"gone\":true,\"t0_ns\"");
+    assert_int_equal(event_decoder_create(&d, NULL), OK);
+    assert_int_equal(event_decode(d, line, out.len - 1, &sink, NULL), OK);
+    assert_true(is_gone);
+    event_decoder_destroy(d);
+    buf_fini(&out);
+}
+
 static enum status count(void *self, const struct event *ev, struct error *err)
 {
     (void)ev, (void)err;
@@ -411,6 +438,7 @@ int main(void)
         cmocka_unit_test(ratios_keep_seven_places),
         cmocka_unit_test(wrong_lines_push_nothing),
         cmocka_unit_test(a_server_survives_the_wire),
+        cmocka_unit_test(a_server_that_is_gone_says_so),
         cmocka_unit_test(wrong_servers_push_nothing),
         cmocka_unit_test(what_is_not_known_is_ignored),
         cmocka_unit_test(samples_without_a_plan_are_not_encoded),
