@@ -53,6 +53,7 @@ done
 stop
 "$smeff" stream >"$dir/found" 2>"$dir/err" &
 streams+=($!)
+for _ in $(seq 200); do grep -q '"source":"pm","t0_ns"' "$dir/found" && break; sleep 0.1; done # it has the counters
 "$smeff" stream --server "127.0.0.1:$port" >"$dir/named" 2>"$dir/err" &
 streams+=($!)
 sleep 2
