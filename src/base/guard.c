@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fds.h"
 #include "base/os.h"
 
 /* How long a program may take to end in order. Together with the killing it must stay below
@@ -90,6 +91,7 @@ static _Noreturn void become_program(const char *path, const char *const *argv,
                                      const char *const *environment)
 {
     sigset_t none;
+    fds_close_on_exec(false);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fds.h"
+
 /* Between fork and exec: async-signal-safe calls only. */
 static void become(const char *path, const char *const *argv, int out, bool keep_stderr,
                    pid_t parent)
@@ -23,8 +25,7 @@ static void become(const char *path, const char *const *argv, int out, bool keep
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
         (!keep_stderr && dup2(null, STDERR_FILENO) < 0))
         _exit(127);
-    if (null > STDERR_FILENO)
-        close(null);
+    fds_close_on_exec(false);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

@@ -20,7 +20,7 @@ struct proc {
     }
 
 /* Starts path with argv (NULL-terminated). Standard input is /dev/null; standard error is ours with
- * keep_stderr, else /dev/null; all other descriptors of ours must be close-on-exec. The child gets
+ * keep_stderr, else /dev/null; it gets no other descriptors. The child gets
  * SIGTERM when the calling thread ends, so that it never outlives us. */
 enum status proc_start(struct proc *p, const char *path, const char *const *argv, bool keep_stderr,
                        struct error *err);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fds.h"
 #include "cmd/daemon.h"
 #include "cmd/output.h"
 #include "cmd/start.h"
@@ -39,6 +40,7 @@ static void become_daemon(const char *exe, const struct child_argv *a, int log)
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 ||
         dup2(log, STDERR_FILENO) < 0)
         _exit(127);
+    fds_close_on_exec(false); /* a lock or a pipe of whoever starts it would be held for days */
     execv(exe, (char *const *)a->word);
     _exit(127);
 }

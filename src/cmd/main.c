@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fds.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "cmd/help.h"
@@ -83,6 +84,7 @@ static int run(const struct command *c, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    fds_remember();
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C");
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, reported like every other */

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fds.h"
+
 enum status work_start(struct work *w, char **argv, struct error *err)
 {
     int pipe_ends[2];
@@ -15,6 +17,7 @@ enum status work_start(struct work *w, char **argv, struct error *err)
         return fail(err, ERR_IO, errno, "pipe: %s", strerror(errno));
     pid_t pid = fork();
     if (pid == 0) {
+        fds_close_on_exec(true);
         signal(SIGPIPE, SIG_DFL); /* ignored by us; the command must not inherit that */
         execvp(argv[0], argv);
         int why = errno;

@@ -71,7 +71,11 @@ has "yield without a daemon" "$err" "no daemon runs"
 go "a folder that is too long" 2 daemon start --run-dir "$dir/$(printf 'x%.0s' $(seq 200))"
 
 # ---- start, status, a second one ----
+exec 9>"$dir/caller.lock"
+flock 9
 go "start" 0 daemon start
+exec 9>&-
+flock -n "$dir/caller.lock" true || fail "the daemon holds a lock of whoever started it"
 has "start" "$out" "the daemon runs: process"
 pid=$(daemon_pid)
 equal "the folder's modes" "$(stat -c '%a %n' "$run" "$run/socket" "$run/status.json" "$run/lock" "$run/log" | sed "s|$run||" | paste -sd' ')" \

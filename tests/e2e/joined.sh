@@ -58,6 +58,12 @@ is "its process, which the other one started" ".servers[0].pid > $main"
 is "its window is the measurement" '.servers[0].window_s|. > 1.7 and . < 2.6'
 is "200 tokens a second" '.servers[0].metrics.output_tokens_per_second|.state == "ok" and .value > 196 and .value < 204'
 is "every metric of the group has a number or a reason" '[.servers[0].metrics[]|(.value != null) or (.reason|length > 0)]|all and length == 11'
+list='for f in /proc/$$/fd/*; do echo "descriptor ${f##*/}"; done'
+run "the command's descriptors" 0 measure --server "$at/joined" -- sh -c "$list"
+equal "the command's descriptors, as without us" "$(grep descriptor <<<"$out")" "$(sh -c "$list")"
+run "what the command was given" 0 measure --server "$at/joined" -- cat <(echo given all the same)
+has "what the command was given" "$out" "given all the same"
+run "joined" 0 measure 2 --json --server "$at/joined"
 # (3.95 TB/s read + 0.05 TB/s written) ÷ 200/s, and 412 W ÷ 200/s
 write=$(jq '.gpus[0].metrics.dram_write_bytes.value' <<<"$out")
 expected=$(jq -n "(3.95e12 + $write) / 200")
