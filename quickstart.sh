@@ -13,12 +13,16 @@ root=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 
 usage() {
     cat <<'END'
-usage: ./quickstart.sh [--no-install]
+usage: ./quickstart.sh [--no-install] [--no-panel] [--load | --no-load]
 
-Installs the missing packages, builds smeff (build/release/smeff) and analyses the recording of an
-NVIDIA H200 that is in data/.
+Installs the missing packages, builds smeff (build/release/smeff), and opens the live panel: on a
+GPU of this machine, else on a recording of a real one that is in data/. Where there is no terminal
+one frame of it is printed.
 
   --no-install  install nothing; only say what is missing
+  --no-panel    print a frame, and open nothing
+  --load        on a GPU without an inference server: run a known load (gemv, as decoding does) for
+                a minute; --no-load: do not; by default you are asked
   --help        this text
 END
 }
@@ -36,7 +40,52 @@ gpu_name() {
     [[ -n $name ]] && printf '%s\n' "$name"
 }
 
+# Is somebody at a terminal who wants to see the panel?
+has_viewer() {
+    [[ $with_panel == yes && -t 0 && -t 1 && ${TERM:-dumb} != dumb ]]
+}
+
+# On a GPU: what can be measured, whether somebody serves on it, and the panel.
+show_gpu() {
+    local worker='' servers
+    heading "What can be measured here (smeff doctor):"
+    build/release/smeff doctor || true
+    servers=$(build/release/smeff servers --json 2>/dev/null | grep -c '"url"' || true)
+    if [[ $servers == 0 && $with_load == ask ]] && has_viewer; then
+        say
+        read -r -t 30 -p "No inference server was found. Run a known load on GPU 0 for a minute? [y/N] " with_load ||
+            with_load=no
+    fi
+    if [[ $servers == 0 && $with_load =~ ^[yY] ]]; then
+        build/release/smeff load gemv 60 >/dev/null &
+        worker=$!
+        sleep 4
+    fi
+    if has_viewer; then
+        build/release/smeff top || true
+    else
+        build/release/smeff top --once || true
+    fi
+    [[ -z $worker ]] || kill "$worker" 2>/dev/null || true
+}
+
+show_recording() {
+    say "Without a GPU here, these are ten seconds of an NVIDIA H200 under a decode-like load:"
+    say "GPU-Util says 100 %; the hardware counters say that it waited for its memory (data/h200/live)."
+    if has_viewer; then
+        say "\$ build/release/smeff top --replay data/h200/live/decode.jsonl.gz --loop"
+        sleep 2
+        build/release/smeff top --replay data/h200/live/decode.jsonl.gz --loop || die "smeff top failed"
+    else
+        say "\$ build/release/smeff top --replay data/h200/live/decode.jsonl.gz --once"
+        say
+        build/release/smeff top --replay data/h200/live/decode.jsonl.gz --once || die "smeff top failed"
+    fi
+}
+
 with_install=yes
+with_panel=yes
+with_load=ask
 for arg in "$@"; do
     case $arg in
     --help | -h)
@@ -44,6 +93,9 @@ for arg in "$@"; do
         exit 0
         ;;
     --no-install) with_install=no ;;
+    --no-panel) with_panel=no ;;
+    --load) with_load=yes ;;
+    --no-load) with_load=no ;;
     *)
         usage >&2
         exit 2
@@ -63,15 +115,12 @@ heading "Building build/release/smeff ..."
 build_preset release || die "the build failed"
 say
 
-recording=data/h200/decode.sqlite
-heading "A real recording of an NVIDIA H200, made with Nsight Systems (about one second)."
-say "It ships with smeff ($recording), so no GPU is needed to read it."
 if gpu=$(gpu_name); then
-    say "This machine has a GPU ($gpu). Measure it with: build/release/smeff measure 5"
+    heading "This machine has a GPU: $gpu"
+    show_gpu
+else
+    show_recording
 fi
-say "\$ build/release/smeff analyze $recording"
-say
-build/release/smeff analyze "$recording" || die "smeff analyze failed"
 
 prefix=''
 [[ $start == "$root" ]] || prefix=$(printf '%q/' "$root")
@@ -79,7 +128,8 @@ say
 heading "Next:"
 width=$((${#prefix} + 39))
 printf "  %-${width}s  %s\n" \
-    "${prefix}build/release/smeff analyze YOUR.sqlite" \
-    "your own recording (nsys export --type sqlite)" \
+    "${prefix}build/release/smeff top" "the live panel (? for its keys)" \
+    "${prefix}build/release/smeff measure 10" "table, verdict and evidence of ten seconds" \
+    "${prefix}build/release/smeff analyze FILE" "a recording, or a capture of Nsight Systems" \
     "${prefix}build/release/smeff metrics" "what each number means and when it misleads" \
     "${prefix:-./}test.sh" "all tests"

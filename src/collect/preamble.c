@@ -40,6 +40,7 @@ bool preamble_key_of(const struct event *ev, struct preamble_key *out)
         return true;
     case EVENT_SERVER:
         out->name = hash(ev->u.server.url);
+        out->ends = ev->u.server.is_gone;
         return true;
     default:
         return false;
@@ -51,12 +52,25 @@ static bool same(const struct preamble_key *a, const struct preamble_key *b)
     return a->kind == b->kind && a->gpu == b->gpu && a->source == b->source && a->name == b->name;
 }
 
+static void take_out(struct preamble *p, size_t i)
+{
+    if (i == p->n)
+        return;
+    free(p->list[i].text);
+    p->n--;
+    memmove(&p->list[i], &p->list[i + 1], (p->n - i) * sizeof p->list[0]);
+}
+
 enum status preamble_take(struct preamble *p, const struct preamble_key *key, const char *text,
                           size_t len, struct error *err)
 {
     size_t i = 0;
     while (i < p->n && !same(&p->list[i].key, key))
         i++;
+    if (key->ends) {
+        take_out(p, i);
+        return OK;
+    }
     if (i == p->n) {
         struct preamble_line *longer = realloc(p->list, (p->n + 1) * sizeof *longer);
         if (!longer)

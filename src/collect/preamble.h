@@ -4,6 +4,8 @@
 #ifndef SMEFF_COLLECT_PREAMBLE_H
 #define SMEFF_COLLECT_PREAMBLE_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "event/event.h"
@@ -14,6 +16,7 @@ struct preamble_key {
     unsigned gpu;
     enum source_id source;
     uint32_t name; /* of a server: a hash of its URL */
+    bool ends;     /* from here on there is no such thing any more */
 };
 
 struct preamble_line {

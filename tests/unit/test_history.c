@@ -145,10 +145,16 @@ static void the_preamble_is_that_of_the_offset(void **state)
     assert_int_equal(history_preamble(h, before, &out, NULL), OK);
     assert_string_equal(buf_str(&out), "hello\ngpu\nplan pm 2\nplan pm of 1\n");
     buf_clear(&out);
+    struct event server = {.kind = EVENT_SERVER, .u.server = {.url = "a"}};
+    add(h, &server, "server a\n", 7 * s1);
+    server.u.server.url = "b";
+    add(h, &server, "server b\n", 7 * s1);
+    server.u.server.is_gone = true;
+    add(h, &server, "server b is gone\n", 8 * s1);
     for (int i = 0; i < 30; i++) /* all of the above goes, and holds still */
         add_note(h, i, (20 + i) * s1);
     assert_int_equal(history_preamble(h, history_begin(h), &out, NULL), OK);
-    assert_string_equal(buf_str(&out), "hello\ngpu\nplan pm 3\nplan pm of 1\n");
+    assert_string_equal(buf_str(&out), "hello\ngpu\nplan pm 3\nplan pm of 1\nserver a\n");
     buf_fini(&out);
     history_destroy(h);
 }

@@ -340,9 +340,19 @@ static void push_server(void)
     const struct gpu_snapshot *g = &p.model.now->gpus[0];
     const struct event processes = {.kind = EVENT_PROCESSES, .u.processes = {0, 2, list}};
     const struct event server = {.kind = EVENT_SERVER,
-                                 .u.server = {"http://127.0.0.1:8000/metrics", "vllm", "some/model",
-                                              4242, true, 1, pids, VALUE_OK, "", g->t0_ns, g->t1_ns,
-                                              6, metrics}};
+                                 .u.server = {.url = "http://127.0.0.1:8000/metrics",
+                                              .kind = "vllm",
+                                              .model = "some/model",
+                                              .pid = 4242,
+                                              .is_local = true,
+                                              .n_gpu_pids = 1,
+                                              .gpu_pids = pids,
+                                              .state = VALUE_OK,
+                                              .reason = "",
+                                              .t0_ns = g->t0_ns,
+                                              .t1_ns = g->t1_ns,
+                                              .n = 6,
+                                              .metrics = metrics}};
     push(&processes);
     push(&server);
     p.looked_ns = 0;
