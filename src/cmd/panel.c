@@ -71,6 +71,7 @@ static enum status roll(struct panel *p, struct error *err)
     enum status st = collector_snapshot(p->calm, &s, err);
     if (st)
         return st;
+    p->verdicts.frozen_ns = p->model.is_frozen ? p->model.at_ns : 0;
     verdicts_take(&p->verdicts, s, false);
     snapshot_destroy(p->judged);
     p->judged = s;

@@ -43,13 +43,12 @@ static void put_since(const struct model *m, const struct verdict_entry *e, int6
                       struct area a, int x)
 {
     char from[16], to[16], text[96];
-    const struct verdict_past *p = &m->verdicts->gpu[model_gpu(m)->index];
-    model_clock(m, e->from_ns, false, from, sizeof from);
+    model_clock(m, e->since_ns, false, from, sizeof from);
     if (until_ns)
         snprintf(text, sizeof text, "from %s to %s", from,
                  model_clock(m, until_ns, false, to, sizeof to));
     else
-        snprintf(text, sizeof text, "%s since %s", p->is_first_look ? "first look," : "over 3 s,",
+        snprintf(text, sizeof text, "%s since %s", e->is_first_look ? "first look," : "over 3 s,",
                  from);
     if (x + 2 + (int)str_columns(text) < a.width)
         area_right(a, a.width - 1, 0, ROLE_DIM, text);

@@ -6,14 +6,19 @@
 #ifndef SMEFF_PANEL_VERDICTS_H
 #define SMEFF_PANEL_VERDICTS_H
 
+#include <stdbool.h>
+
 #include "judge/verdict.h"
 
 #define VERDICTS_WINDOW_S 3.0
 
 enum { VERDICTS_GPUS_MAX = 64, VERDICTS_KEPT = 12 };
 
+/* UNIX times. */
 struct verdict_entry {
-    int64_t from_ns; /* begin of the first window that said so, UNIX time */
+    int64_t from_ns;  /* from here on it is this entry that holds */
+    int64_t since_ns; /* begin of the first window that said so: of this entry, or of one before */
+    bool is_first_look; /* judged over less than a window */
     struct verdict verdict;
 };
 
@@ -22,11 +27,11 @@ struct verdict_past {
     size_t n;                   /* all that ever were */
     enum verdict_kind candidate;
     int64_t candidate_ns, seen_ns; /* seen: end of the newest window that was taken */
-    bool is_first_look;            /* judged over less than a window */
 };
 
 struct verdicts {
     struct verdict_past gpu[VERDICTS_GPUS_MAX];
+    int64_t frozen_ns; /* somebody looks at this moment: what held there is not changed; 0 = not */
 };
 
 void verdicts_fini(struct verdicts *v); /* accepts a zeroed one */
@@ -36,7 +41,7 @@ void verdicts_fini(struct verdicts *v); /* accepts a zeroed one */
 void verdicts_take(struct verdicts *v, const struct snapshot *s, bool first_look);
 
 /* The verdict that held at that time; NULL: none, or it is no longer kept. until_ns (may be NULL):
- * 0 for the present one. */
+ * 0 for one that holds still. */
 const struct verdict_entry *verdicts_at(const struct verdicts *v, unsigned gpu, int64_t t_ns,
                                         int64_t *until_ns);
 

@@ -456,6 +456,31 @@ static void test_a_verdict_does_not_flip(void **state)
     assert_null(verdicts_at(&p.verdicts, 99, begin, NULL));
 }
 
+/* Newer numbers for the same verdict must not change what somebody looks at. */
+static void test_a_frozen_verdict_stands_still(void **state)
+{
+    (void)state;
+    int s = 0;
+    push_gpu(enough, 4);
+    for (; s < 9; s++)
+        push_second(s, 4, 0.45);
+    p.model.is_frozen = true;
+    p.model.at_ns = begin + 9 * INT64_C(1000000000);
+    const struct verdict_entry *then = verdicts_at(&p.verdicts, 0, p.model.at_ns, NULL);
+    struct verdict_entry before = *then;
+    for (; s < 30; s++)
+        push_second(s, 4, 0.48);
+    int64_t until = 1;
+    then = verdicts_at(&p.verdicts, 0, p.model.at_ns, &until);
+    assert_memory_equal(then, &before, sizeof before);
+    assert_int_equal(until, 0); /* it holds still */
+    p.model.is_frozen = false;
+    const struct verdict_entry *now =
+        verdicts_at(&p.verdicts, 0, begin + INT64_C(1000000000000), NULL);
+    assert_int_equal(now->since_ns, before.since_ns);
+    assert_string_not_equal(now->verdict.evidence.line[0], before.verdict.evidence.line[0]);
+}
+
 /* ---- keys ---- */
 
 static void test_keys(void **state)
@@ -560,6 +585,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_servers_stand_beside_their_gpu, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_verdict_does_not_flip, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_frozen_verdict_stands_still, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_keys, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_filter_and_sort, set_up, tear_down),
     };
