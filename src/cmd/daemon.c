@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -69,11 +70,14 @@ static enum status spawn(const struct options *o, const struct place *p, pid_t *
 }
 
 /* It ended at once: its log says why, and its exit code is ours. */
-static int tell_failure(const struct place *p, int wait_status)
+static int tell_failure(const struct place *p, int wait_status, off_t before)
 {
     char text[4096];
+    struct stat now;
     int fd = open(p->log, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
+    /* who got the lock has emptied it first */
+    off_t from = fd >= 0 && fstat(fd, &now) == 0 && now.st_size >= before ? before : 0;
+    ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof text, from);
     if (n > 0)
         fwrite(text, 1, (size_t)n, stderr);
     else
@@ -104,12 +108,14 @@ static int start(const struct options *o)
         complain("a daemon runs already in %s", p.folder);
         return EXIT_CODE_FAILURE;
     }
+    struct stat old;
+    off_t before = stat(p.log, &old) == 0 ? old.st_size : 0;
     if (spawn(o, &p, &pid, &err))
         return complain_of(&err);
     int64_t deadline_ns = clock_monotonic_ns() + START_MS * INT64_C(1000000);
     while (clock_monotonic_ns() < deadline_ns) {
         if (waitpid(pid, &wait_status, WNOHANG) == pid)
-            return tell_failure(&p, wait_status);
+            return tell_failure(&p, wait_status, before);
         if (place_is_taken(&p) && is_ready(&p)) {
             printf("the daemon runs: process %d, %s\n", (int)pid, p.folder);
             return EXIT_CODE_OK;

@@ -187,8 +187,18 @@ static void answer_status(struct daemon *d, struct hub_client *c, const char *ho
     buf_fini(&text);
 }
 
+/* A recording has no counters that could be lent. */
+static bool has_nothing_to_lend(const struct daemon *d, struct hub_client *c)
+{
+    if (d->request->replay)
+        say(c, "error it plays a recording, and holds no counters\n");
+    return d->request->replay != NULL;
+}
+
 static void answer_hold(struct daemon *d, struct hub_client *c, const char *name)
 {
+    if (has_nothing_to_lend(d, c))
+        return;
     if (d->n_holders == HOLDERS_MAX) {
         say(c, "error too many have asked for the counters\n");
         return;
@@ -217,6 +227,8 @@ static void answer_stop(struct daemon *d, struct hub_client *c)
 static void answer_pause(struct daemon *d, struct hub_client *c, bool pause)
 {
     char text[sizeof d->reason + 8];
+    if (has_nothing_to_lend(d, c))
+        return;
     d->is_paused = pause;
     settle_hold(d);
     snprintf(text, sizeof text, "ok%s%s\n", !pause && d->is_held ? " " : "",

@@ -438,6 +438,10 @@ bool live_over(const struct live *l, enum status *status, const char **reason)
         return false;
     *reason = "";
     *status = samplers_end(l->samplers, l->nvml, reason);
+    if (l->request->replay && *status == OK && !l->any_wanted) {
+        *reason = "none of the recording's GPUs is one of those asked for (--gpu)";
+        *status = ERR_NO_GPU;
+    }
     return true;
 }
 

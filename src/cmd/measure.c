@@ -166,7 +166,8 @@ static enum status sample(struct measurement *m, double seconds, char **command,
             show_progress(done_s, command ? 0 : seconds, false);
         work_check(&m->command);
         if (intake_over(m->intake, &ended, &reason)) {
-            complain("warning: the counters ended before the measurement: %s", reason);
+            st = event_push_note(&sink, NOTE_WARNING, -1, err,
+                                 "the counters ended before the measurement: %s", reason);
             break;
         }
         bool timed = !command && m->captured_s <= 0;
@@ -244,13 +245,15 @@ static enum status counters_status(const struct measurement *m, const struct req
 }
 
 /* A daemon that plays a recording: its numbers are of no command, and not of this machine. */
-static enum status accept_recording(char **command, struct error *err)
+static enum status accept_recording(struct measurement *m, char **command, struct error *err)
 {
+    const struct event_sink sink = {take, m};
     if (command)
         return fail(err, ERR_UNSUPPORTED, 0,
                     "the daemon plays a recording, which says nothing about a command: --own");
-    complain("warning: the daemon plays a recording; nothing of this is measured here and now");
-    return OK;
+    return event_push_note(
+        &sink, NOTE_WARNING, -1, err,
+        "the daemon plays a recording; nothing of this is measured here and now");
 }
 
 static int run(struct measurement *m, const struct request *r, double seconds, char **command)
@@ -261,7 +264,7 @@ static int run(struct measurement *m, const struct request *r, double seconds, c
     enum status ended = OK, counters = OK;
     enum status st = intake_open(&m->intake, m->options, r, readings_s, &intake_sink, &err);
     if (!st && intake_is_replay(m->intake))
-        st = accept_recording(command, &err);
+        st = accept_recording(m, command, &err);
     bool has_place = !m->rows || m->evidence; /* a row has none for servers */
     if (!st && has_place && !intake_is_replay(m->intake))
         st = serverwatch_open(&m->servers, m->options, 0, &sink, &err);

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/num.h"
+#include "cmd/gpufilter.h"
 #include "cmd/interrupt.h"
 #include "cmd/origin.h"
 #include "cmd/output.h"
@@ -30,6 +31,8 @@ struct top {
     const struct options *options;
     struct request request;
     struct panel panel;
+    struct gpufilter filter;
+    struct event_sink sink; /* the panel's, for wanted GPUs */
     struct origin *origin;
     struct surface surface;
     struct screen *screen;          /* NULL = --once */
@@ -119,13 +122,18 @@ static enum status read_recording(struct top *t, struct error *err)
     bool more = true;
     enum status st = event_reader_open(&reader, t->options->replay, err);
     while (!st && more)
-        st = event_reader_next(reader, &t->panel.sink, &more, err);
+        st = event_reader_next(reader, &t->sink, &more, err);
     if (!st && event_reader_was_cut(reader))
         panel_say(&t->panel, false, clock_monotonic_ns(),
                   "the recording was cut off: this is its last whole line");
     t->panel.model.is_over = true;
     event_reader_close(reader);
-    return st ? st : panel_look(&t->panel, clock_monotonic_ns(), err);
+    if (!st)
+        st = panel_look(&t->panel, clock_monotonic_ns(), err);
+    if (!st && t->panel.model.now->n_gpus == 0 && t->options->gpu)
+        st = fail(err, ERR_NO_GPU, 0,
+                  "none of the recording's GPUs is one of those asked for (--gpu)");
+    return st;
 }
 
 static enum status watch_a_moment(struct top *t, struct error *err)
@@ -159,7 +167,7 @@ static enum status show_once(struct top *t, struct error *err)
     interrupt_catch();
     enum status st = t->options->replay
                          ? read_recording(t, err)
-                         : origin_open(&t->origin, t->options, &t->request, &t->panel.sink, err);
+                         : origin_open(&t->origin, t->options, &t->request, &t->sink, err);
     if (!st)
         origin_name(t->options, t->origin, t->panel.model.origin, sizeof t->panel.model.origin);
     if (!st && !t->options->replay)
@@ -285,7 +293,7 @@ static enum status show_panel(struct top *t, struct error *err)
     if (t->options->host)
         complain("waiting for %s (ssh; Ctrl-C ends it)", t->options->host);
     keep_stderr(t);
-    enum status st = origin_open(&t->origin, t->options, &t->request, &t->panel.sink, err);
+    enum status st = origin_open(&t->origin, t->options, &t->request, &t->sink, err);
     if (!st && t->options->host)
         st = wait_for_host(t, err);
     if (st)
@@ -317,6 +325,8 @@ static int top(const struct options *o, int argc, char **argv)
         once = true;
     }
     enum status st = panel_init(&t.panel, &err);
+    t.filter = (struct gpufilter){.request = &t.request, .sink = &t.panel.sink};
+    t.sink = gpufilter_sink(&t.filter);
     set_glyphs(&t.panel.model);
     if (!st)
         st = once ? show_once(&t, &err) : show_panel(&t, &err);
@@ -344,8 +354,8 @@ const struct command command_top = {
         "are its size (100 and 40). Where the locale is not UTF-8 everything is plain ASCII.",
     .example = "smeff top --replay data/h200/live/decode.jsonl.gz",
     .options = OPTION(GPU) | OPTION(BACKEND) | OPTION(RATE) | OPTION(SET) | OPTION(METRIC) |
-               OPTION(CUPTI) | OPTION(SERVER) | OPTION(TOKEN_FILE) | OPTION(OWN) | OPTION(RUN_DIR) |
-               OPTION(REPLAY) | OPTION(SPEED) | OPTION(LOOP) | OPTION(FROM) | OPTION(HOST) |
-               OPTION(ONCE) | OPTION(NO_COLOR),
+               OPTION(CUPTI) | OPTION(NSYS) | OPTION(METRICS_SET) | OPTION(SERVER) |
+               OPTION(TOKEN_FILE) | OPTION(OWN) | OPTION(RUN_DIR) | OPTION(REPLAY) | OPTION(SPEED) |
+               OPTION(LOOP) | OPTION(FROM) | OPTION(HOST) | OPTION(ONCE) | OPTION(NO_COLOR),
     .run = top,
 };

@@ -66,7 +66,7 @@ void join_metric(const struct snapshot *s, const struct server_rates *rates, siz
                  enum metric m, struct join *out)
 {
     const struct gpu_snapshot *g = &s->gpus[gpu];
-    int past = snapshot_past_index(m);
+    int past = snapshot_past_index((int)m);
     if (!s->taken_ns || past < 0) {
         join_whole(g, m, out);
         return;

@@ -13,8 +13,11 @@ enum { WIDE = 150, NARROW = 62, SIDE_MIN = 56, SIDE_MAX = 84 };
 static void put_source(const struct gpu_snapshot *g, struct area a, int x)
 {
     char text[160];
-    if (g->backend == SOURCE_NONE || g->backend == SOURCE_NVML)
-        snprintf(text, sizeof text, "no hardware counters: the driver's readings only");
+    bool has_none = g->backend == SOURCE_NONE || g->backend == SOURCE_NVML;
+    if (has_none && g->metrics[METRIC_SM_ACTIVE].value.state == VALUE_WARMING)
+        snprintf(text, sizeof text, "hardware counters: no whole second yet");
+    else if (has_none)
+        snprintf(text, sizeof text, "no hardware counters so far: the driver's readings only");
     else if (g->samples == 0)
         snprintf(text, sizeof text, "%s: no sample yet", source_name(g->backend));
     else

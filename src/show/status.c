@@ -68,7 +68,7 @@ static void put_daemon(struct buf *out, const struct snapshot *s, const struct s
     end_line(out, line, "history    ", style);
     buf_printf(line, "%zu (%zu dropped: too slow)", d->viewers, d->dropped);
     end_line(out, line, "viewers    ", style);
-    if (up_s > 0)
+    if (up_s >= 5) /* the start costs more than what follows */
         buf_printf(line, "%.2f %% of a CPU core", 100 * d->cpu_s / up_s);
     if (!isnan(d->memory_bytes)) {
         unit_format(memory, sizeof memory, UNIT_BYTES, d->memory_bytes, 0);

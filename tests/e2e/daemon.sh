@@ -361,12 +361,19 @@ equal "it says so" "$(status '.daemon.replay | split("/")[-1]')" decode.jsonl.gz
 equal "and what it is of is no number of this host" "$(status .host)" null
 go "measure takes it" 0 measure 1 --json
 has "measure says so" "$err" "the daemon plays a recording"
+has "measure's JSON says so" "$(jq -c .notes <<<"$out")" "the daemon plays a recording"
+go "a recording is not lent" 1 daemon pause
+has "a recording is not lent" "$err" "holds no counters"
+go "top of a GPU that the recording lacks" 3 top --replay "$root/data/h200/live/decode.jsonl.gz" --gpu 7 --once
+go "stream of a GPU that the recording lacks" 3 stream --replay "$root/data/h200/live/decode.jsonl.gz" --gpu 7 --speed 100
 equal "measure takes it" "$(jq -r '.gpus[0].metrics.dram_read.value > 0.79' <<<"$out")" true
 go "and measures no command with it" 1 measure -- true
 go "stop, a recording" 0 daemon stop
 go "a recording that is over" 0 daemon run --replay "$dir/recorded.jsonl.gz" --speed 100
 go "a recording that is not there" 1 daemon start --replay "$dir/none.jsonl"
 go "a recording that is none" 7 daemon start --replay "$root/README.md"
+go "a start says what is wrong with itself" 7 daemon start --replay "$root/README.md"
+equal "a start says what is wrong with itself" "$(wc -l <<<"$err")" 1
 go "--loop without --replay" 2 daemon run --loop
 gone "the end"
 exit $failed

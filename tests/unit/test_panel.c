@@ -410,7 +410,7 @@ static void test_the_drivers_readings_are_no_verdict(void **state)
     }
     look();
     expect("no verdict yet");
-    expect("no hardware counters: the driver's readings only");
+    expect("no hardware counters so far: the driver's readings only");
     expect("SM active    unsupported: no source here gives it");
 }
 

@@ -320,7 +320,7 @@ static int csv_set_up(void **state)
     struct event ev = plan_of(series, 4);
     assert_int_equal(show_csv_create(&csv, NULL), OK);
     assert_int_equal(show_csv_describe(csv, "f", &ev, NULL), ERR_BAD_INPUT); /* no hello */
-    describe(&(struct event){.kind = EVENT_HELLO, .u.hello = {EVENT_SCHEMA, "t", ""}});
+    describe(&(struct event){.kind = EVENT_HELLO, .u.hello = {EVENT_SCHEMA, "t", "", false}});
     describe(&(struct event){.kind = EVENT_GPU, .u.gpu = {1, "n", "a,\"b\"", "", ""}});
     describe(&ev);
     return 0;
@@ -383,7 +383,7 @@ static void csv_columns_have_names_of_their_own(void **state)
             METRIC_NONE, i < 5 ? odd[i] : names[i - 5], UNIT_COUNT, VALUE_OK, "", "", 0};
     }
     series[4].metric = METRIC_SM_ACTIVE;
-    struct event hello = {.kind = EVENT_HELLO, .u.hello = {EVENT_SCHEMA, "t", ""}};
+    struct event hello = {.kind = EVENT_HELLO, .u.hello = {EVENT_SCHEMA, "t", "", false}};
     struct event plan = plan_of(series, MANY + 5);
     plan.u.plan.source = SOURCE_NSYS;
     assert_int_equal(show_csv_create(&many, NULL), OK);
@@ -454,7 +454,7 @@ static void csv_of_a_live_stream(void **state)
     struct event ev = plan_of(warming, 2);
     struct buf out = BUF_INIT;
     assert_int_equal(show_csv_create(&csv, NULL), OK);
-    describe(&(struct event){.kind = EVENT_HELLO, .u.hello = {EVENT_SCHEMA, "t", ""}});
+    describe(&(struct event){.kind = EVENT_HELLO, .u.hello = {EVENT_SCHEMA, "t", "", false}});
     describe(&(struct event){.kind = EVENT_GPU, .u.gpu = {1, "n", "one", "", ""}});
     describe(&(struct event){.kind = EVENT_GPU, .u.gpu = {2, "n", "two", "", ""}});
     describe(&ev);
