@@ -362,11 +362,11 @@ equal "and what it is of is no number of this host" "$(status .host)" null
 go "measure takes it" 0 measure 1 --json
 has "measure says so" "$err" "the daemon plays a recording"
 has "measure's JSON says so" "$(jq -c .notes <<<"$out")" "the daemon plays a recording"
+equal "measure takes it" "$(jq -r '.gpus[0].metrics.dram_read.value > 0.79' <<<"$out")" true
 go "a recording is not lent" 1 daemon pause
 has "a recording is not lent" "$err" "holds no counters"
 go "top of a GPU that the recording lacks" 3 top --replay "$root/data/h200/live/decode.jsonl.gz" --gpu 7 --once
 go "stream of a GPU that the recording lacks" 3 stream --replay "$root/data/h200/live/decode.jsonl.gz" --gpu 7 --speed 100
-equal "measure takes it" "$(jq -r '.gpus[0].metrics.dram_read.value > 0.79' <<<"$out")" true
 go "and measures no command with it" 1 measure -- true
 go "stop, a recording" 0 daemon stop
 go "a recording that is over" 0 daemon run --replay "$dir/recorded.jsonl.gz" --speed 100
