@@ -13,14 +13,7 @@
 
 /* HANDOVER: nsys samples 0.1 to 0.3 s longer than the program that it waits for. BUSY: when the
  * counters are not free yet. GIVE_UP: after so long without them another program must have them. */
-enum {
-    WORKERS = 2,
-    STEP_MS = 20,
-    BEAT_MS = 500,
-    HANDOVER_MS = 200,
-    BUSY_MS = 500,
-    GIVE_UP_MS = 4000
-};
+enum { WORKERS = 2, STEP_MS = 20, HANDOVER_MS = 200, BUSY_MS = 500, GIVE_UP_MS = 4000 };
 
 /* In a row. */
 enum { FAILURES_MAX = 2 };
@@ -216,10 +209,10 @@ static const char *cause_of(const struct error *err, const char *file)
 static enum status beat(struct relay *r, const struct event_sink *sink, struct error *err)
 {
     int64_t now_ns = clock_monotonic_ns();
-    if (now_ns - r->beat_ns < BEAT_MS * INT64_C(1000000))
+    if (now_ns - r->beat_ns < SOURCE_BEAT_NS)
         return OK;
     r->beat_ns = now_ns;
-    return event_push(sink, &(struct event){.kind = EVENT_BEAT}, err);
+    return source_beat(sink, err);
 }
 
 struct beating {
