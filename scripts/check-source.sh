@@ -47,7 +47,7 @@ includes() {
         uses["daemon"]  = "collect event metric base"
         uses["llm"]     = "metric base"
         uses["judge"]   = "collect/snapshot.h metric base"
-        uses["show"]    = "judge collect/snapshot.h event metric base"
+        uses["show"]    = "judge collect/snapshot.h collect/column.h collect/timeline.h collect/totals.h event metric base"
         uses["http"]    = "show judge collect metric base"
         uses["panel"]   = "show judge collect metric base"
     }

@@ -27,9 +27,24 @@ static size_t utf8_len(const unsigned char *s, size_t n)
     return len;
 }
 
+/* Characters that nobody sees and that move others: they turn the direction of a line (U+200E and
+ * F, U+202A to E, U+2066 to 9, U+061C), break it (U+2028, U+2029) or take no room (U+200B to D,
+ * U+2060, U+FEFF), so that a name can look like another one. */
+static bool is_invisible(const unsigned char *s, size_t len)
+{
+    if (len == 2)
+        return s[0] == 0xD8 && s[1] == 0x9C;
+    if (len != 3)
+        return false;
+    unsigned c = (unsigned)(s[0] & 0x0F) << 12 | (unsigned)(s[1] & 0x3F) << 6 | (s[2] & 0x3F);
+    return (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
+           (c >= 0x2060 && c <= 0x2069) || c == 0xFEFF;
+}
+
 static bool is_control(const unsigned char *s, size_t len)
 {
-    return (len == 1 && (s[0] < 0x20 || s[0] == 0x7F)) || (len == 2 && s[0] == 0xC2 && s[1] < 0xA0);
+    return (len == 1 && (s[0] < 0x20 || s[0] == 0x7F)) ||
+           (len == 2 && s[0] == 0xC2 && s[1] < 0xA0) || is_invisible(s, len);
 }
 
 /* A byte that a terminal may take for a control character although it belongs to no character. */

@@ -6,17 +6,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Replaces control characters (C0, DEL, C1, and bytes that an 8-bit terminal takes for C1) by '?',
- * in place, and cuts a UTF-8 sequence that a fixed buffer left incomplete at the end. For text that
- * goes to a terminal or a log as one line. */
+/* Replaces control characters (C0, DEL, C1, and bytes that an 8-bit terminal takes for C1) and
+ * invisible ones (which turn a line around, or take no room) by '?', in place, and cuts a UTF-8
+ * sequence that a fixed buffer left incomplete at the end. For text that goes to a terminal or a
+ * log as one line. */
 void str_one_line(char *s);
 
 /* Copies src into dst[size]; when it does not fit, "..." stands for its middle. Always terminates,
  * never cuts inside a character. The end gets two thirds of the room: of a path it tells most. */
 void str_shorten(char *dst, size_t size, const char *src);
 
-/* Copies src into dst[size] as valid, printable UTF-8: bytes that are no UTF-8, C0, DEL and C1
- * characters become U+FFFD. Always terminates, never cuts inside a character.
+/* Copies src into dst[size] as valid, printable UTF-8: bytes that are no UTF-8, C0, DEL, C1 and
+ * invisible characters become U+FFFD. Always terminates, never cuts inside a character.
  * Returns false when something did not fit. src may be NULL (then dst is ""). */
 bool str_clean(char *dst, size_t size, const char *src, size_t src_len);
 

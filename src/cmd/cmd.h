@@ -24,6 +24,10 @@ enum exit_code {
 #define OPTIONS(X)                                                                                 \
     X(JSON, json, "json", false, "SMEFF_JSON", "print JSON (schema 1), one object a line")         \
     X(CSV, csv, "csv", false, "SMEFF_CSV", "print CSV, one row a sample")                          \
+    X(PERFETTO, perfetto, "perfetto", false, "SMEFF_PERFETTO",                                     \
+      "print counter tracks for ui.perfetto.dev and chrome://tracing")                             \
+    X(REPORT, report, "report", false, "SMEFF_REPORT", "print one HTML page that stands alone")    \
+    X(OVER, over, "over", true, "SMEFF_OVER", "TRACE of PyTorch, to lay the tracks over")          \
     X(ALL, all, "all", false, "SMEFF_ALL", "also what is not in smeff's catalogue")                \
     X(NO_COLOR, no_color, "no-color", false, "SMEFF_NO_COLOR", "no colours (also NO_COLOR)")       \
     X(GPU, gpu, "gpu", true, "SMEFF_GPU", "LIST of indices or UUIDs, or all")                      \
@@ -89,7 +93,7 @@ extern const struct command *const commands[];
 const struct command *command_find(const char *name);
 
 extern const struct command command_analyze, command_chip, command_daemon, command_doctor,
-    command_load, command_measure, command_metrics, command_record, command_sampler,
+    command_export, command_load, command_measure, command_metrics, command_record, command_sampler,
     command_selftest, command_servers, command_stream, command_top, command_yield;
 
 /* The exit code that a status means, 0 for OK. */

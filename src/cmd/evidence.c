@@ -9,14 +9,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collect/timeline.h"
 #include "event/wire.h"
+#include "show/report.h"
 #include "show/show.h"
 
-static const char *const names[] = {"events.jsonl", "summary.json", "summary.txt"};
+static const char *const names[] = {"events.jsonl", "summary.json", "summary.txt", "report.html"};
 
 struct evidence {
     char folder[1024];
+    bool is_made; /* the folder is ours: it was not there before */
     struct event_encoder *encoder;
+    struct timeline *timeline; /* for the page */
     FILE *events;
     bool has_samples;
     struct buf text;
@@ -71,12 +75,15 @@ enum status evidence_create(struct evidence **out, const char *folder, struct er
         return fail(err, ERR_NOMEM, 0, "out of memory");
     snprintf(e->folder, sizeof e->folder, "%s", folder);
     enum status st = OK;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+    e->is_made = mkdir(folder, 0777) == 0;
+    if (!e->is_made && errno != EEXIST)
         st = fail(err, ERR_IO, errno, "%s: %s", folder, strerror(errno));
     if (!st)
         st = refuse_old(folder, err);
     if (!st)
         st = event_encoder_create(&e->encoder, err);
+    if (!st)
+        st = timeline_create(&e->timeline, err);
     if (!st)
         st = open_in(folder, names[0], &e->events, err);
     if (st) {
@@ -89,8 +96,11 @@ enum status evidence_create(struct evidence **out, const char *folder, struct er
 
 enum status evidence_push(struct evidence *e, const struct event *ev, struct error *err)
 {
+    const struct event_sink timeline = timeline_sink(e->timeline);
     e->has_samples |= ev->kind == EVENT_SAMPLES;
-    enum status st = event_encode(e->encoder, &e->text, ev, err);
+    enum status st = event_push(&timeline, ev, err);
+    if (!st)
+        st = event_encode(e->encoder, &e->text, ev, err);
     return st ? st : write_text(e->events, &e->text, e->folder, err);
 }
 
@@ -121,7 +131,10 @@ enum status evidence_finish(struct evidence *e, const struct snapshot *s, struct
     if (st)
         return st;
     show_text(&e->text, s, "", &style);
-    return write_file(e, names[2], err);
+    st = write_file(e, names[2], err);
+    if (!st)
+        st = show_report(&e->text, s, e->timeline, "", err);
+    return st ? st : write_file(e, names[3], err);
 }
 
 void evidence_destroy(struct evidence *e)
@@ -134,7 +147,10 @@ void evidence_destroy(struct evidence *e)
         if (!e->has_samples)
             unlink(path_in(path, e->folder, names[0]));
     }
+    if (e->is_made)
+        rmdir(e->folder); /* does nothing when it holds something */
     event_encoder_destroy(e->encoder);
+    timeline_destroy(e->timeline);
     buf_fini(&e->text);
     free(e);
 }

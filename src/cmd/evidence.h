@@ -8,11 +8,13 @@
 
 struct evidence;
 
-/* Makes the folder if it is not there, and in it events.jsonl, the whole stream. */
+/* Makes the folder if it is not there (and then removes it when it stays empty), and in it
+ * events.jsonl, the whole stream. */
 enum status evidence_create(struct evidence **out, const char *folder, struct error *err);
 enum status evidence_push(struct evidence *e, const struct event *ev, struct error *err);
 
-/* Writes summary.json and summary.txt, and closes events.jsonl. A full disk is an error here, too.
+/* Writes summary.json, summary.txt and report.html, and closes events.jsonl. A full disk is an
+ * error here, too.
  */
 enum status evidence_finish(struct evidence *e, const struct snapshot *s, struct error *err);
 void evidence_destroy(struct evidence *e); /* accepts NULL */

@@ -5,9 +5,9 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "cmd/export.h"
 #include "cmd/interrupt.h"
 #include "cmd/load_child.h"
+#include "cmd/nsys_snapshot.h"
 #include "source/nsys/capture.h"
 
 /* The load runs until it is told to end. */
@@ -64,7 +64,7 @@ static enum status capture_load(const struct nsys_tool *tool, unsigned gpu, cons
         st = capture(&c, tool, gpu, seconds, &wish, err);
     load_child_fini(&l);
     if (!st)
-        st = export_snapshot(c.sqlite, false, out, err);
+        st = nsys_snapshot(c.sqlite, false, out, err);
     nsys_capture_clear(&c);
     return st;
 }

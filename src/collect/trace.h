@@ -11,11 +11,12 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "collect/column.h"
 #include "event/event.h"
 
 #define TRACE_BUCKET_NS INT64_C(250000000)
 
-enum { TRACE_BUCKETS = 2400, TRACE_SECONDS = 600, TRACE_GPUS_MAX = 64 };
+enum { TRACE_BUCKETS = 2400, TRACE_SECONDS = 600, TRACE_GPUS_MAX = COLUMN_GPUS_MAX };
 
 struct trace;
 
@@ -31,12 +32,6 @@ int64_t trace_newest_ns(const struct trace *t);
 
 /* The begin of the oldest bucket that is kept; 0 = none yet. */
 int64_t trace_oldest_ns(const struct trace *t);
-
-/* What happened in a span of time; known false: nothing was measured, and the numbers are NaN. */
-struct trace_column {
-    double min, max, mean;
-    bool known;
-};
 
 /* n columns of column_ns each (at least TRACE_BUCKET_NS, else that), the first from begin_ns on. A
  * reading that comes seldom (the driver's, GPM's) holds until the next one, two of its periods at

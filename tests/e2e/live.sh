@@ -298,7 +298,7 @@ run "--out where evidence is" 1 measure 1 --out "$dir/evidence"
 has "--out where evidence is" "$err" "exists already"
 cmp "$dir/before" "$dir/evidence/events.jsonl" || fail "--out: old evidence was overwritten"
 run "--out, and nothing measured" 3 measure 1 --gpu 7 --out "$dir/none"
-[ -z "$(ls "$dir/none")" ] || fail "--out, and nothing measured: left $(ls "$dir/none")"
+[ ! -e "$dir/none" ] || fail "--out, and nothing measured: left $(ls -d "$dir/none"/*)"
 run "--out below a file" 1 measure 1 --out "$dir/script/x"
 if [ -w /dev/full ]; then
     "$dir/smeff" measure 1 >/dev/full 2>"$dir/err"; equal "standard output is full" $? 1

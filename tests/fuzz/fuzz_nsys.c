@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cmd/export.h"
+#include "cmd/nsys_snapshot.h"
 #include "show/show.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sum = (uint8_t)(sum + data[i]);
     struct error err = ERROR_INIT;
     struct snapshot *s = NULL;
-    if (!export_snapshot(path, sum % 2, &s, &err))
+    if (!nsys_snapshot(path, sum % 2, &s, &err))
         check(s);
     snapshot_destroy(s);
     unlink(path);

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/export.h"
+#include "cmd/nsys_snapshot.h"
 #include "collect/collect.h"
 #include "source/nsys/nsys.h"
 
@@ -74,7 +74,7 @@ static inline const char *changed(const char *original, const char *sql)
 static inline enum status read_export(const char *path, bool all, struct snapshot **out,
                                       struct error *err)
 {
-    return export_snapshot(path, all, out, err);
+    return nsys_snapshot(path, all, out, err);
 }
 
 static inline struct snapshot *snapshot_of(const char *path, bool all)

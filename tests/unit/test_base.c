@@ -57,7 +57,14 @@ static void cleaning_keeps_text_and_replaces_the_rest(void **state)
         {"\xC2\x9B", 2, "\xEF\xBF\xBD"},             /* C1: a terminal may take it for ESC [ */
         {"\xC0\xAF", 2, "\xEF\xBF\xBD\xEF\xBF\xBD"}, /* overlong */
         {"\xED\xA0\x80", 3, "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"}, /* surrogate */
-        {"x\xE2\x82", 3, "x\xEF\xBF\xBD\xEF\xBF\xBD"},               /* cut */
+        {"a\xE2\x80\xAE"
+         "b\xD8\x9C\xE2\x81\xA6",
+         10, /* text turned around */
+         "a\xEF\xBF\xBD"
+         "b\xEF\xBF\xBD\xEF\xBF\xBD"},
+        {"a\xE2\x80\x8B\xEF\xBB\xBF", 7, "a\xEF\xBF\xBD\xEF\xBF\xBD"}, /* no room */
+        {"\xE2\x80\x93\xE2\x80\xA6", 6, "\xE2\x80\x93\xE2\x80\xA6"},   /* – … are seen */
+        {"x\xE2\x82", 3, "x\xEF\xBF\xBD\xEF\xBF\xBD"},                 /* cut */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char out[64];
@@ -83,6 +90,9 @@ static void one_line_has_no_control_characters(void **state)
         {"a\x9B[31m", "a?[31m"},
         {"caf\xE9.sqlite", "caf\xE9.sqlite"}, /* a file name in Latin-1 keeps its bytes */
         {"x\xE2\x82", "x"},
+        {"a\xE2\x80\xAE"
+         "b",
+         "a?b"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/report.h"
+#include "cmd/nsys_reports.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From an nsys export to a snapshot: the one way that commands, tests and fuzzing take. */
-#ifndef SMEFF_CMD_EXPORT_H
-#define SMEFF_CMD_EXPORT_H
+#ifndef SMEFF_CMD_NSYS_SNAPSHOT_H
+#define SMEFF_CMD_NSYS_SNAPSHOT_H
 
 #include <stdbool.h>
 
@@ -11,6 +11,6 @@
 /* Reads all of the file at path, sorted by time when it is not in that order. all = also the
  * metrics that are not in the catalogue. *out is released by snapshot_destroy. err's text begins
  * with path. */
-enum status export_snapshot(const char *path, bool all, struct snapshot **out, struct error *err);
+enum status nsys_snapshot(const char *path, bool all, struct snapshot **out, struct error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of analyze: an SQLite export is read as it is, a report of nsys is exported first, by an
  * nsys of this machine, into a folder of our own. */
-#ifndef SMEFF_CMD_REPORT_H
-#define SMEFF_CMD_REPORT_H
+#ifndef SMEFF_CMD_NSYS_REPORTS_H
+#define SMEFF_CMD_NSYS_REPORTS_H
 
 #include "base/error.h"
 
