@@ -142,6 +142,24 @@ char *str_clean_copy(const char *src)
     return copy;
 }
 
+size_t str_encode(char dst[5], uint32_t c)
+{
+    unsigned char s[4];
+    size_t len = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    dst[0] = '\0';
+    for (size_t i = len; i-- > 1; c >>= 6)
+        s[i] = (unsigned char)(0x80 | (c & 0x3F));
+    if (c > 0x7F)
+        return 0;
+    s[0] = (unsigned char)(lead[len] | c);
+    if (utf8_len(s, len) != len || is_control(s, len))
+        return 0;
+    memcpy(dst, s, len);
+    dst[len] = '\0';
+    return len;
+}
+
 size_t str_columns(const char *s)
 {
     size_t n = 0;

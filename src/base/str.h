@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Replaces control characters (C0, DEL, C1, and bytes that an 8-bit terminal takes for C1) and
  * invisible ones (which turn a line around, or take no room) by '?', in place, and cuts a UTF-8
@@ -23,6 +24,10 @@ bool str_clean(char *dst, size_t size, const char *src, size_t src_len);
 
 /* The same as a new string, the caller's to free; NULL when memory ran out. */
 char *str_clean_copy(const char *src);
+
+/* Writes a character as UTF-8, with a NUL, and returns its length; 0 = it is none that can be seen
+ * (a control or invisible one, a surrogate, beyond Unicode). */
+size_t str_encode(char dst[5], uint32_t character);
 
 /* Columns that a UTF-8 string takes, one per code point (the project prints no wide ones). */
 size_t str_columns(const char *s);

@@ -30,7 +30,8 @@ enum exit_code {
     X(OVER, over, "over", true, "SMEFF_OVER", "TRACE of PyTorch, to lay the tracks over")          \
     X(ALL, all, "all", false, "SMEFF_ALL", "also what is not in smeff's catalogue")                \
     X(NO_COLOR, no_color, "no-color", false, "SMEFF_NO_COLOR", "no colours (also NO_COLOR)")       \
-    X(GPU, gpu, "gpu", true, "SMEFF_GPU", "LIST of indices or UUIDs, or all")                      \
+    X(GPU, gpu, "gpu", true, "SMEFF_GPU",                                                          \
+      "LIST of indices or UUIDs, or all; load and selftest take one")                              \
     X(BACKEND, backend, "backend", true, "SMEFF_BACKEND", "auto, pm, gpm, nsys or nvml")           \
     X(RATE, rate, "rate", true, "SMEFF_RATE", "HZ: counter samples a second")                      \
     X(SET, set, "set", true, "SMEFF_SET", "core or wide")                                          \

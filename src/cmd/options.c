@@ -63,6 +63,13 @@ static void from_environment(const struct command *c, struct options *o)
         o->no_color = no_color;
 }
 
+/* Forms of the output: one excludes the others. */
+static bool is_format(int index)
+{
+    return index == OPTION_INDEX_JSON || index == OPTION_INDEX_CSV ||
+           index == OPTION_INDEX_PERFETTO || index == OPTION_INDEX_REPORT;
+}
+
 /* --metric and --server may come several times: their values become one list. */
 static bool is_list(int index)
 {
@@ -109,8 +116,8 @@ enum status options_parse(const struct command *c, int argc, char **argv, struct
     for (int k; (k = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
         if (k == '?' || k == ':')
             return wrong_option(k == ':', argv, err);
-        if ((k == OPTION_INDEX_JSON || k == OPTION_INDEX_CSV) && !has_format) {
-            o.json = o.csv = NULL; /* whichever the environment asks for */
+        if (is_format(k) && !has_format) {
+            o.json = o.csv = o.perfetto = o.report = NULL; /* whichever the environment asks for */
             has_format = true;
         }
         if (k == HELP || k == 'h')

@@ -40,6 +40,10 @@ void panel_toggle_recording(struct panel *p, int64_t now_ns)
 {
     struct error err = ERROR_INIT;
     bool began = !p->recorder.writer;
+    if (began && p->model.is_over) {
+        panel_say(p, true, now_ns, "not recorded: the stream has ended, nothing more comes");
+        return;
+    }
     enum status st = began ? recorder_begin(&p->recorder, &err) : recorder_end(&p->recorder, &err);
     p->model.is_recording = p->recorder.writer != NULL;
     if (st)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 
@@ -74,6 +75,8 @@ enum status recorder_begin(struct recorder *r, struct error *err)
     localtime_r(&now, &tm);
     strftime(when, sizeof when, "%Y%m%d-%H%M%S", &tm);
     snprintf(r->path, sizeof r->path, "smeff-%s.jsonl.gz", when);
+    for (int i = 2; access(r->path, F_OK) == 0 && i < 100; i++) /* twice in a second */
+        snprintf(r->path, sizeof r->path, "smeff-%s-%d.jsonl.gz", when, i);
     enum status st = event_writer_create(&r->writer, r->path, err);
     if (!st)
         st = write_preamble(r, err);

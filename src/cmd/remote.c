@@ -23,7 +23,7 @@ struct remote {
     struct proc ssh;
     int fd;
     int flags_before; /* of standard input; -1 = it is not ours */
-    bool closed, has_end;
+    bool closed, has_end, has_events;
     enum status end_status;
     char end_reason[400];
 };
@@ -44,6 +44,7 @@ void remote_close(struct remote *r)
 static enum status take(void *self, const struct event *ev, struct error *err)
 {
     struct remote *r = self;
+    r->has_events = true;
     if (ev->kind != EVENT_END)
         return event_push(r->sink, ev, err);
     r->has_end = true;
@@ -146,8 +147,9 @@ static void learn_end(struct remote *r)
     char death[128];
     if (r->has_end)
         return;
-    r->end_status = ERR_IO;
-    snprintf(r->end_reason, sizeof r->end_reason, "the stream was cut off");
+    r->end_status = r->has_events || r->ssh.pid ? ERR_IO : ERR_BAD_INPUT;
+    snprintf(r->end_reason, sizeof r->end_reason,
+             r->has_events ? "the stream was cut off" : "no event came: the stream was empty");
     if (r->ssh.pid && waitpid(r->ssh.pid, &status, 0) == r->ssh.pid) {
         r->ssh.pid = 0;
         snprintf(r->end_reason, sizeof r->end_reason, "ssh %s%s",

@@ -336,7 +336,8 @@ static int top(const struct options *o, int argc, char **argv)
     release_stderr(&t);
     if (st)
         complain("%s", err.text);
-    return (int)exit_code_of(st);
+    bool no_daemon = st == ERR_NOT_FOUND && o->from;
+    return no_daemon ? EXIT_CODE_NO_DAEMON : (int)exit_code_of(st);
 }
 
 const struct command command_top = {

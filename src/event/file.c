@@ -61,7 +61,7 @@ static enum status open_file(struct event_reader *r, struct error *err)
 {
     int fd = open(r->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return fail(err, ERR_IO, errno, "%s: %s", r->path, strerror(errno));
+        return fail(err, ERR_BAD_INPUT, errno, "%s: %s", r->path, strerror(errno));
     r->file = gzdopen(fd, "rb");
     if (r->file)
         return OK;
@@ -117,7 +117,7 @@ static enum status fill(struct event_reader *r, struct error *err)
     int n = gzread(r->file, chunk, sizeof chunk), code = Z_OK;
     const char *why = gzerror(r->file, &code);
     if (n < 0)
-        return code == Z_ERRNO ? fail(err, ERR_IO, errno, "%s: %s", r->path, strerror(errno))
+        return code == Z_ERRNO ? fail(err, ERR_BAD_INPUT, errno, "%s: %s", r->path, strerror(errno))
                                : fail(err, ERR_BAD_INPUT, code, "%s: damaged after line %llu: %s",
                                       r->path, (unsigned long long)r->lines, why);
     if (n == 0) {

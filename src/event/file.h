@@ -15,7 +15,7 @@ struct event_reader;
  * are opened. */
 bool event_file_looks_like_one(const char *path);
 
-/* Plain text and gzip are told apart by what is in the file. ERR_IO: it cannot be opened. */
+/* Plain text and gzip are told apart by what is in the file. ERR_BAD_INPUT: it cannot be opened. */
 enum status event_reader_open(struct event_reader **out, const char *path, struct error *err);
 void event_reader_close(struct event_reader *r); /* accepts NULL */
 

@@ -161,3 +161,12 @@ const char *unit_format(char *dst, size_t size, enum unit unit, double v, double
     str_clean(dst, size, text, strlen(text));
     return dst;
 }
+
+const char *unit_rate(char *dst, size_t size, double hz)
+{
+    if (hz >= 1000)
+        snprintf(dst, size, "%.0f Hz", hz);
+    else
+        snprintf(dst, size, "%.4g Hz", hz);
+    return dst;
+}

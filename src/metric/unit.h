@@ -36,4 +36,7 @@ const char *unit_prometheus_suffix(enum unit unit);
  * than that is printed. Returns dst. */
 const char *unit_format(char *dst, size_t size, enum unit unit, double v, double resolution);
 
+/* "50 Hz", "12.5 Hz", "10000 Hz": samples a second, as people say them. Returns dst. */
+const char *unit_rate(char *dst, size_t size, double hz);
+
 #endif

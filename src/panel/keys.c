@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/str.h"
+
 enum { STEP_COLUMNS = 4, PAGE_COLUMNS = 60, PAGE_ROWS = 10 };
 
 /* ---- time ---- */
@@ -119,19 +121,32 @@ static void escape(struct model *m)
 
 /* ---- the filter ---- */
 
-static void type_filter(struct model *m, uint32_t key)
+static void type_char(struct model *m, uint32_t key)
+{
+    char utf8[5];
+    size_t n = strlen(m->filter), len = str_encode(utf8, key);
+    if (len && n + len < sizeof m->filter)
+        memcpy(m->filter + n, utf8, len + 1);
+}
+
+static void erase_char(struct model *m)
 {
     size_t n = strlen(m->filter);
-    if (key == PANEL_KEY_ESC)
+    while (n > 0 && ((unsigned char)m->filter[--n] & 0xC0) == 0x80)
+        ;
+    m->filter[n] = '\0';
+}
+
+static void type_filter(struct model *m, uint32_t key)
+{
+    if (key == PANEL_KEY_ESC || key == PANEL_KEY_CLEAR)
         m->filter[0] = '\0';
     if (key == PANEL_KEY_ESC || key == PANEL_KEY_ENTER)
         m->is_filtering = false;
-    else if (key == PANEL_KEY_BACKSPACE && n > 0)
-        m->filter[n - 1] = '\0';
-    else if (key >= ' ' && key < 127 && n + 1 < sizeof m->filter) {
-        m->filter[n] = (char)key;
-        m->filter[n + 1] = '\0';
-    }
+    else if (key == PANEL_KEY_BACKSPACE)
+        erase_char(m);
+    else if (key >= ' ')
+        type_char(m, key);
     m->scroll = 0;
 }
 

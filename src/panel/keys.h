@@ -11,6 +11,7 @@ enum panel_key {
     PANEL_KEY_ENTER = 10,
     PANEL_KEY_TAB = 9,
     PANEL_KEY_REDRAW = 12, /* Ctrl-L */
+    PANEL_KEY_CLEAR = 21,  /* Ctrl-U */
     PANEL_KEY_LEFT = 0x110000,
     PANEL_KEY_RIGHT,
     PANEL_KEY_UP,

@@ -146,7 +146,7 @@ static void draw_spread(struct area a, int y, const struct shown *s, int width)
     enum unit unit = metric_info(s->metric)->unit;
     if (!value_is_sound(&s->value)) {
         char text[VALUE_REASON_SIZE + 32];
-        snprintf(text, sizeof text, "%s: %s", value_state_name(s->value.state), s->value.reason);
+        snprintf(text, sizeof text, "%s: %s", piece_state(s), s->value.reason);
         area_fit(a, 1, y, width, ROLE_NOTE, text);
         return;
     }
@@ -209,7 +209,7 @@ static void draw_lane(const struct model *m, const struct gpu_snapshot *g, struc
              l->label ? l->label : metric_info(s.metric)->label);
     if (!value_has_number(&s.value)) {
         char text[VALUE_REASON_SIZE + 32];
-        snprintf(text, sizeof text, "%s: %s", value_state_name(s.value.state), s.value.reason);
+        snprintf(text, sizeof text, "%s: %s", piece_state(&s), s.value.reason);
         area_words(a, LABEL + 3, 0, 0, a.height, ROLE_DIM, text);
         return;
     }

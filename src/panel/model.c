@@ -42,8 +42,10 @@ static void of_trace(const struct model *m, const struct gpu_snapshot *g, struct
     enum source_id source = out->value.source;
     if (c.known)
         value_set(&out->value, source, m->at_ns, c.mean);
-    else if (value_has_number(&out->value))
+    else if (value_has_number(&out->value)) {
         value_set_state(&out->value, source, VALUE_UNSUPPORTED, "nothing is kept of that moment");
+        out->is_not_kept = true;
+    }
     out->min = c.min;
     out->max = c.max;
 }
@@ -51,7 +53,7 @@ static void of_trace(const struct model *m, const struct gpu_snapshot *g, struct
 struct shown model_value(const struct model *m, const struct gpu_snapshot *g, enum metric metric)
 {
     const struct metric_stats *s = &g->metrics[metric];
-    struct shown out = {metric, s->value, s->min, s->max, s->resolution};
+    struct shown out = {metric, s->value, s->min, s->max, s->resolution, false};
     if (s->samples < 2)
         out.min = out.max = NAN;
     /* what never changes, such as the size of the memory, is true of the past, too */

@@ -75,6 +75,7 @@ struct shown {
     struct value value;
     double min, max;   /* NaN = not known */
     double resolution; /* step of the source; 0 = fine */
+    bool is_not_kept;  /* looked back: it had a number later, but nothing is kept of that moment */
 };
 struct shown model_value(const struct model *m, const struct gpu_snapshot *g, enum metric metric);
 

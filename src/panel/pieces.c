@@ -6,14 +6,25 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "metric/throttle.h"
 
 enum { COLUMNS_MAX = 2000 };
+
+const char *piece_state(const struct shown *s)
+{
+    return s->is_not_kept ? "not kept" : value_state_name(s->value.state);
+}
 
 const char *piece_value(const struct shown *s, char dst[VALUE_TEXT])
 {
     char number[VALUE_TEXT - 4];
     if (!value_has_number(&s->value)) {
-        snprintf(dst, VALUE_TEXT, "%s", value_state_name(s->value.state));
+        snprintf(dst, VALUE_TEXT, "%s", piece_state(s));
+        return dst;
+    }
+    if (metric_info(s->metric)->unit == UNIT_FLAGS) {
+        char words[THROTTLE_TEXT_SIZE];
+        str_shorten(dst, VALUE_TEXT, throttle_words((uint64_t)s->value.v, words, sizeof words));
         return dst;
     }
     unit_format(number, sizeof number, metric_info(s->metric)->unit, s->value.v, s->resolution);

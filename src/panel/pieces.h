@@ -8,6 +8,9 @@
 
 enum { VALUE_TEXT = 40 };
 
+/* The word for a value without a number. */
+const char *piece_state(const struct shown *s);
+
 /* A value in words: "92.9 %", "92.9 %?" (suspect), "~92.9 %" (stale), or its state ("busy"). */
 const char *piece_value(const struct shown *s, char dst[VALUE_TEXT]);
 

@@ -56,9 +56,11 @@ static const char *keys_of(const struct model *m, int width)
     case VIEW_OVERVIEW:
         return "q quit  ? help  ↑↓ choose  Enter open  s sort  / filter  ←→ past  + - scale";
     case VIEW_GPU:
-        return "q quit  ? help  ←→ past  + - scale  space freeze  m metrics  p processes  r record";
+        return "q quit  ? help  ←→ past  + - scale  space freeze  r record  m metrics  p processes";
     case VIEW_HELP:
         return "q quit  Esc back  ↑↓ scroll";
+    case VIEW_METRICS:
+        return "q quit  ? help  Esc back  ↑↓ scroll  / filter";
     default:
         return "q quit  ? help  Esc back  ↑↓ scroll  / filter  s sort";
     }

@@ -12,7 +12,7 @@ enum { WIDE = 150, NARROW = 62, SIDE_MIN = 56, SIDE_MAX = 84 };
 /* Whose counters these are, how many a second, and how much of the time they cover. */
 static void put_source(const struct gpu_snapshot *g, struct area a, int x)
 {
-    char text[160];
+    char text[160], rate[32];
     bool has_none = g->backend == SOURCE_NONE || g->backend == SOURCE_NVML;
     if (has_none && g->metrics[METRIC_SM_ACTIVE].value.state == VALUE_WARMING)
         snprintf(text, sizeof text, "hardware counters: no whole second yet");
@@ -21,8 +21,8 @@ static void put_source(const struct gpu_snapshot *g, struct area a, int x)
     else if (g->samples == 0)
         snprintf(text, sizeof text, "%s: no sample yet", source_name(g->backend));
     else
-        snprintf(text, sizeof text, "%s %.3g Hz · %.3g %% covered", source_name(g->backend),
-                 g->rate_hz, g->coverage * 100);
+        snprintf(text, sizeof text, "%s %s · %.3g %% covered", source_name(g->backend),
+                 unit_rate(rate, sizeof rate, g->rate_hz), g->coverage * 100);
     struct area right = area_part(a, x + 2, 0, a.width - x - 3, 1);
     if ((int)str_columns(text) <= right.width)
         area_right(right, right.width, 0, g->samples ? ROLE_DIM : ROLE_NOTE, text);

@@ -38,7 +38,7 @@ static void put_rest(const struct model *m, const struct gpu_snapshot *g, struct
     const struct metric_info *info = metric_info(s->metric);
     if (s->value.state != VALUE_OK) {
         char text[VALUE_REASON_SIZE + 32];
-        snprintf(text, sizeof text, "%s: %s", value_state_name(s->value.state), s->value.reason);
+        snprintf(text, sizeof text, "%s: %s", piece_state(s), s->value.reason);
         area_fit(a, x, y, a.width - x - 1, value_has_number(&s->value) ? ROLE_NOTE : ROLE_DIM,
                  text);
         return;
@@ -68,6 +68,11 @@ static void draw_metric(const struct model *m, const struct gpu_snapshot *g, str
         area_fit(a, LABEL + 1, y, SOURCE - 1, ROLE_DIM, source_name(s.value.source));
     if (!value_has_number(&s.value)) { /* the reason has all of the row */
         put_rest(m, g, a, x + 4, y, &s);
+        return;
+    }
+    if (info->unit == UNIT_FLAGS) { /* words, not a number */
+        area_fit(a, x + 2, y, a.width - x - 3, piece_value_role(&s, ROLE_STRONG),
+                 piece_value(&s, text));
         return;
     }
     area_right(a, x + NUMBER, y, piece_value_role(&s, ROLE_STRONG), piece_value(&s, text));

@@ -61,8 +61,7 @@ static void draw_row(const struct model *m, const struct gpu_snapshot *g, struct
     area_fit(a, x, y, LABEL, r->role == ROLE_CLAIM ? ROLE_CLAIM : ROLE_TEXT, r->label);
     x += LABEL;
     if (!r->known) {
-        snprintf(text, sizeof text, "%s: %s", value_state_name(r->value.value.state),
-                 r->value.value.reason);
+        snprintf(text, sizeof text, "%s: %s", piece_state(&r->value), r->value.value.reason);
         area_fit(a, x + 1, y, a.width - facts - x - 2, ROLE_DIM, text);
         return;
     }

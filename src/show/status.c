@@ -81,12 +81,13 @@ static void put_daemon(struct buf *out, const struct snapshot *s, const struct s
 static void put_gpu(struct buf *out, const struct snapshot *s, size_t gpu, struct buf *line,
                     const struct show_style *style)
 {
+    char rate[32];
     const struct gpu_snapshot *g = &s->gpus[gpu];
     struct verdict v;
     serving_verdict(s, gpu, &v);
     buf_printf(line, "GPU %u  %s%s%s", g->index, g->name, dot(style), source_name(g->backend));
     if (g->rate_hz > 0)
-        buf_printf(line, " %.4g Hz", g->rate_hz);
+        buf_printf(line, " %s", unit_rate(rate, sizeof rate, g->rate_hz));
     if (!isnan(g->coverage))
         buf_printf(line, "%s%.1f %% of %.1f s measured", dot(style), 100 * g->coverage,
                    gpu_snapshot_window_s(g));

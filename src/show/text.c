@@ -250,6 +250,7 @@ static void put_verdict(struct buf *out, const struct show_style *style, const s
 static void put_identity(struct buf *out, const struct show_style *style, const struct snapshot *s,
                          const struct gpu_snapshot *g)
 {
+    char rate[32];
     const char *dot = style->utf8 ? " · " : ", ";
     struct buf line = BUF_INIT;
     char lead[32];
@@ -259,7 +260,7 @@ static void put_identity(struct buf *out, const struct show_style *style, const 
     buf_clear(&line);
     buf_puts(&line, s->tool);
     if (g->rate_hz > 0)
-        buf_printf(&line, "%s%.4g Hz", dot, g->rate_hz);
+        buf_printf(&line, "%s%s", dot, unit_rate(rate, sizeof rate, g->rate_hz));
     buf_printf(&line, "%s%llu samples in %.2f s", dot, (unsigned long long)g->samples,
                gpu_snapshot_window_s(g));
     if (!isnan(g->coverage))

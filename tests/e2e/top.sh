@@ -79,6 +79,8 @@ key m; shows "metrics" 'every metric' 5
 shows "why there is none" 'costly: taken only when asked for' 5
 key /; key -l power; shows "typing a filter" 'filter: power' 5
 key Enter; shows "filtered" 'Power limit' 5
+key /; key C-u; key -l 'grün'; shows "letters beyond ASCII" 'filter: grün' 5
+key BSpace; key BSpace; key C-u; key -l power; key Enter; shows "filtered again" 'Power limit' 5
 hasnt "filtered" "$(screen)" "SM active"
 key Escape; key Escape; shows "no filter" '\[GPU 0\]' 5
 key p; shows "processes" 'processes? on GPUs|processes are not known' 5
@@ -101,6 +103,8 @@ shows "its name" 'recording to smeff-[0-9-]*\.jsonl\.gz' 5
 sleep 2.5
 key r; shows "recorded" 'recorded: smeff-' 5
 made=$(ls "$dir"/smeff-*.jsonl.gz)
+key r; key r; key r; key r; sleep 0.5 # twice in a second
+hasnt "recorded again and again" "$(screen)" 'not recorded'
 equal "what it begins with, and ends with" "$(zcat "$made" | jq -r .event | sed -n '1p;$p' | tr '\n' ' ')" "hello end "
 equal "a plan before samples" "$(zcat "$made" | jq -r .event | grep -m1 -nE 'plan|samples' | cut -d: -f2)" plan
 has "it plays" "$(./x 2>/dev/null; "$dir/smeff" top --once --replay "$made")" "memory"
@@ -157,6 +161,14 @@ run "TERM=xterm-256color ./smeff top --replay $decode --loop"
 shows "colours" 'memory_bound' 15
 t capture-pane -e -p -t s | grep -q $'\e\\[[0-9;]*38;5;214m' || fail "GPU-Util has no colour"
 key q; clean "colours"
+if infocmp xterm-direct >/dev/null 2>&1; then
+    run "COLORTERM=truecolor TERM=xterm-256color ./smeff top --replay $decode --loop"
+    shows "24 bits of colour" 'memory_bound' 15
+    t capture-pane -e -p -t s | grep -q $'\e\\[[0-9;]*38;2;230;159;0m' || fail "24 bits of colour: GPU-Util has not 0xE69F00"
+    key q; clean "24 bits of colour"
+else
+    echo "24 bits of colour: not tried, the terminal database has no xterm-direct"
+fi
 run "NO_COLOR=1 TERM=xterm-256color ./smeff top --replay $decode --loop"
 shows "NO_COLOR" 'memory_bound' 15
 t capture-pane -e -p -t s | grep -qE $'\e\\[[0-9;]*(3[0-8]|4[0-8]|9[0-7])[;m]' && fail "NO_COLOR has colours"
@@ -181,11 +193,19 @@ for columns in 40 80 200; do
         fail "COLUMNS=$columns: a line is too long"
 done
 
+# ---- faster than it was ----
+run "./smeff top --replay $decode --speed 100 --loop"
+shows "a hundred times as fast" 'pm 5000 Hz' 15
+key q; clean "a hundred times as fast"
+
 # ---- the end of a recording ----
 run "./smeff top --replay $decode --speed 10"
 shows "the end of a recording" 'no more comes' 15
 shows "it stays" 'ENDED' 5
 key Left; shows "and can be looked at" 'PAST' 5
+key End; before=$(ls "$dir" | md5sum)
+key r; shows "nothing is recorded then" 'the stream has ended, nothing more comes' 5
+equal "nothing is recorded then" "$(ls "$dir" | md5sum)" "$before"
 key q; clean "the end of a recording"
 
 # ---- bad input ----
@@ -197,7 +217,7 @@ code() { # expected, arguments
 echo garbage >"$dir/garbage.jsonl"; : >"$dir/empty.jsonl"
 code 7 --once --replay "$dir/garbage.jsonl"; has garbage "$err" "garbage.jsonl"
 code 7 --once --replay "$dir/empty.jsonl"
-code 1 --once --replay "$dir/none.jsonl"
+code 7 --once --replay "$dir/none.jsonl"; has "no such recording" "$err" "none.jsonl"
 code 2 --once --speed 5; code 2 --replay x --host y; code 2 --nonsense; code 2 too much
 code 2 --once --host -oProxyCommand=x; has "an option is no host" "$err" "--host is USER@HOST"
 sed 's/"schema":1/"schema":9/' < <(zcat "$decode") >"$dir/schema.jsonl"
@@ -214,7 +234,7 @@ key q; clean "a recording that was cut off"
 
 # ---- from elsewhere ----
 out=$(zcat "$decode" | "$dir/smeff" top --once --from -); has "--from -" "$out" "GPU-Util"
-code 1 --once --from -; has "nothing" "$err" "the stream was cut off"
+code 7 --once --from -; has "nothing" "$err" "no event came"
 err=$(echo garbage | "$dir/smeff" top --once --from - 2>&1 >/dev/null); equal "garbage from a pipe: code" $? 7
 mkdir "$dir/bin"
 cat >"$dir/bin/ssh" <<END
@@ -256,7 +276,7 @@ out=$("$dir/smeff" top --once); has "a daemon" "$out" "daemon (replay)"
 has "its past" "$out" "starved"
 out=$("$dir/smeff" top --once --from "$dir/run/smeff.sock" 2>&1) || out=$("$dir/smeff" top --once --from "$(find "$dir/run" -type s | head -1)" 2>&1)
 has "--from a socket" "$out" "starved"
-code 1 --once --from "$dir/no.sock"; has "no socket" "$err" "no.sock"
+code 6 --once --from "$dir/no.sock"; has "no socket" "$err" "no.sock"
 "$dir/smeff" daemon stop || fail "the daemon does not stop"
 printf '%s\n' 'gpus = 8' >"$dir/script"
 run "$(with_gpus) ./smeff top"

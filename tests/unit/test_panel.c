@@ -512,6 +512,9 @@ static void test_keys(void **state)
     assert_true(m->at_ns == trace_oldest_ns(m->trace));
     keys_press(m, '<');
     assert_true(m->at_ns == trace_oldest_ns(m->trace));
+    keys_press(m, 'm'); /* before the first reading: they do have it, but not of then */
+    expect("not kept: nothing is kept of that moment");
+    keys_press(m, PANEL_KEY_ESC);
     keys_press(m, PANEL_KEY_END);
     assert_false(m->is_frozen);
     keys_press(m, '-');
@@ -569,6 +572,20 @@ static void test_filter_and_sort(void **state)
     for (int i = 0; i < 100; i++)
         keys_press(m, 'y');
     assert_int_equal(strlen(m->filter), MODEL_FILTER_SIZE - 1);
+    keys_press(m, PANEL_KEY_CLEAR);
+    assert_string_equal(m->filter, "");
+    keys_press(m, 0xFC); /* whole characters come and go */
+    keys_press(m, 0x1F600);
+    assert_string_equal(m->filter, "\xC3\xBC\xF0\x9F\x98\x80");
+    keys_press(m, PANEL_KEY_BACKSPACE);
+    assert_string_equal(m->filter, "\xC3\xBC");
+    keys_press(m, PANEL_KEY_LEFT);
+    keys_press(m, 0x202E); /* would turn the line around */
+    keys_press(m, 0xD800);
+    assert_string_equal(m->filter, "\xC3\xBC");
+    keys_press(m, PANEL_KEY_BACKSPACE);
+    keys_press(m, PANEL_KEY_BACKSPACE);
+    assert_string_equal(m->filter, "");
 }
 
 int main(void)

@@ -22,7 +22,9 @@ static const char *other_format(const unsigned char *head, size_t n)
         return "a gzip file, not an SQLite export";
     if (n >= 1 && head[0] == '{')
         return "JSON, not an SQLite export";
-    return "not an SQLite database (an .nsys-rep becomes one by: nsys export -t sqlite FILE)";
+    return "neither a recording of smeff nor an SQLite export of nsys (an .nsys-rep becomes one "
+           "by: "
+           "nsys export -t sqlite FILE)";
 }
 
 /* Page size at 16 (1 = 65536), page count at 28, valid when the counters at 24 and 92 agree. */
