@@ -106,6 +106,21 @@ static enum status take_events(struct top *t, int64_t now_ns, struct error *err)
     return OK;
 }
 
+/* ssh takes its time, and may ask for a password: nothing is shown before something comes from
+ * there. */
+static enum status wait_for_host(struct top *t, struct error *err)
+{
+    enum status st = OK;
+    while (!st && t->panel.recorder.holds.n == 0 && !interrupt_raised()) {
+        struct waits w;
+        waits_init(&w, CALM_MS);
+        origin_waits(t->origin, &w);
+        waits_poll(&w);
+        st = take_events(t, clock_monotonic_ns(), err);
+    }
+    return st;
+}
+
 /* ---- one frame ---- */
 
 static int lines_of_terminal(void)
@@ -170,8 +185,12 @@ static enum status show_once(struct top *t, struct error *err)
                          : origin_open(&t->origin, t->options, &t->request, &t->sink, err);
     if (!st)
         origin_name(t->options, t->origin, t->panel.model.origin, sizeof t->panel.model.origin);
+    if (!st && t->options->host)
+        st = wait_for_host(t, err);
     if (!st && !t->options->replay)
         st = watch_a_moment(t, err);
+    if (!st && !t->options->replay && !knows_a_gpu(t))
+        st = fail(err, ERR_IO, 0, "no GPU was heard of within %.1f s", 1e-3 * ONCE_MS);
     if (!st)
         st = surface_init(&t->surface, width, lines_of_terminal(), t->panel.model.ascii, err);
     if (st)
@@ -270,20 +289,6 @@ static enum status run(struct top *t, struct error *err)
         }
         if (!st)
             wait_for_something(t, drawn_ns);
-    }
-    return st;
-}
-
-/* ssh may ask for a password: the screen is not taken before something comes from there. */
-static enum status wait_for_host(struct top *t, struct error *err)
-{
-    enum status st = OK;
-    while (!st && t->panel.recorder.holds.n == 0) {
-        struct waits w;
-        waits_init(&w, CALM_MS);
-        origin_waits(t->origin, &w);
-        waits_poll(&w);
-        st = take_events(t, clock_monotonic_ns(), err);
     }
     return st;
 }
