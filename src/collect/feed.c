@@ -118,7 +118,7 @@ enum status feed_samples(struct feed *f, const struct event_samples *ev, struct 
         if (ev->series[col] >= f->n_series)
             return fail(err, ERR_BAD_INPUT, 0, "samples of a series that the plan of GPU %u lacks",
                         ev->gpu);
-        series_take(&f->series[ev->series[col]], ev->t1_ns, ev->values + col * ev->stride, ev->n);
+        series_take(&f->series[ev->series[col]], ev, col, f->rate_hz);
     }
     return OK;
 }

@@ -12,6 +12,9 @@
 /* How seldom sources read what costs much (docs/interface.md). */
 static const double slow_s = 5;
 
+/* Longer between two readings than this (or two periods), and something was missed. */
+static const double hole_s = 12;
+
 /* A number is too old when nothing came for three times the usual, and longer than this. */
 static const double stale_s = 3;
 
@@ -44,7 +47,7 @@ void series_forget(struct series *s)
     tally_fini(&s->closed.tally);
     window_init(&s->grows);
     window_init(&s->closed);
-    s->heard_ns = s->pause_ns = 0;
+    s->taken_ns = s->heard_ns = s->pause_ns = 0;
     if (s->past)
         s->past->n = 0;
 }
@@ -103,16 +106,37 @@ static void take_count(struct series_count *c, int64_t t1_ns, double value)
     c->last_ns = t1_ns;
 }
 
-static void take_value(struct series *s, double value)
+/* Samples of the counters are equally long, and a plain mean is what others print of them. GPM and
+ * the driver are read less often after some seconds: there a mean has to go by time, or the first
+ * seconds would count tenfold. A reading without a length stands for the time since the one before,
+ * but not for a hole. In microseconds. */
+static uint64_t weight_of(const struct series *s, const struct event_samples *ev, size_t i,
+                          double rate_hz)
+{
+    int64_t length_ns = ev->t1_ns[i] - ev->t0_ns[i];
+    double period_s = rate_hz > 0 ? 1 / rate_hz : 1;
+    if (ev->source != SOURCE_GPM && ev->source != SOURCE_NVML)
+        return 1;
+    if (length_ns <= 0) {
+        length_ns = s->taken_ns ? ev->t1_ns[i] - s->taken_ns : 0;
+        double most_ns = 1e9 * fmax(2 * period_s, hole_s);
+        if (length_ns <= 0 || (double)length_ns > most_ns)
+            length_ns = (int64_t)(1e9 * fmin(period_s, hole_s));
+    }
+    return length_ns < 1000 ? 1 : (uint64_t)(length_ns / 1000);
+}
+
+static void take_value(struct series *s, double value, uint64_t weight)
 {
     struct series_window *w = &s->grows;
     double idle = s->resolution > SNAPSHOT_IDLE_SHARE ? s->resolution : SNAPSHOT_IDLE_SHARE;
-    tally_add(&w->tally, value);
+    tally_add(&w->tally, value, weight);
     w->above_one += s->unit == UNIT_RATIO && value > 1;
     if (s->unit == UNIT_FLAGS && value > 0 && value < 9007199254740992.0)
         w->flags |= (uint64_t)value;
     /* a little slack: 0.01 + 0.01 + 0.01 is not the double 0.03 */
-    w->idle += s->unit == UNIT_RATIO && value <= idle + 1e-9;
+    if (s->unit == UNIT_RATIO && value <= idle + 1e-9)
+        w->idle += weight;
 }
 
 /* The usual pause between two arrivals: at once the longer one, and slowly back. */
@@ -124,17 +148,18 @@ static void hear(struct series *s)
     s->heard_ns = now_ns;
 }
 
-void series_take(struct series *s, const int64_t *t1_ns, const double *values, size_t n)
+void series_take(struct series *s, const struct event_samples *ev, size_t column, double rate_hz)
 {
+    const double *values = ev->values + column * ev->stride;
     uint64_t before = s->grows.tally.count;
     bool counts = is_counter(s);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < ev->n; i++) {
         if (!isfinite(values[i]))
             continue;
         if (counts)
-            take_count(&s->grows.count, t1_ns[i], values[i]);
-        take_value(s, values[i]);
-        s->grows.t1_ns = t1_ns[i];
+            take_count(&s->grows.count, ev->t1_ns[i], values[i]);
+        take_value(s, values[i], weight_of(s, ev, i, rate_hz));
+        s->grows.t1_ns = s->taken_ns = ev->t1_ns[i];
     }
     if (s->grows.tally.count > before)
         hear(s);
@@ -260,7 +285,7 @@ static void average(const struct series *s, const struct series_window *w,
         out->min = out->p05 = out->p50 = out->p95 = out->max = NAN;
         value_set_state(&out->value, x->source, VALUE_FAILED, "values too large to be added up");
     } else if (s->unit == UNIT_RATIO) {
-        out->idle_share = (double)w->idle / (double)t->count;
+        out->idle_share = (double)w->idle / (double)t->weight;
     }
 }
 

@@ -23,7 +23,7 @@ struct series_window {
     struct tally tally;
     int64_t t1_ns;      /* end of the newest sample with a number, UNIX time */
     uint64_t above_one; /* samples of a ratio above 1 */
-    uint64_t idle;      /* samples of a ratio that show no work */
+    uint64_t idle;      /* weight of the samples of a ratio that show no work */
     uint64_t flags;     /* of UNIT_FLAGS: every bit that was set in some sample */
     struct series_count count;
 };
@@ -35,6 +35,7 @@ struct series {
     char *name, *counter, *reason; /* owned */
     double resolution;
     struct series_window grows, closed;
+    int64_t taken_ns; /* end of the newest sample with a number, of whatever window; 0 = none */
     int64_t heard_ns, pause_ns; /* monotonic: when numbers came last; the usual time between two */
     struct metric_past *past;   /* owned; NULL = not of a metric that a snapshot has the past of */
 };
@@ -54,8 +55,8 @@ void series_fini(struct series *s); /* accepts a zeroed one */
 /* Takes over what a plan says; false when memory ran out. */
 bool series_set(struct series *s, const struct plan_series *p);
 
-/* n samples that end at t1_ns[]; NaN is none. */
-void series_take(struct series *s, const int64_t *t1_ns, const double *values, size_t n);
+/* The samples of a column, of a feed of rate_hz; NaN is none. */
+void series_take(struct series *s, const struct event_samples *ev, size_t column, double rate_hz);
 
 /* Its plan promises numbers. */
 bool series_gives(const struct series *s);

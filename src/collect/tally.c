@@ -27,7 +27,7 @@ static uint32_t key_of(double v)
 static struct tally_bucket *find(struct tally_bucket *buckets, size_t cap, uint32_t key)
 {
     size_t i = (key * UINT32_C(2654435769)) & (cap - 1);
-    while (buckets[i].count && buckets[i].key != key)
+    while (buckets[i].weight && buckets[i].key != key)
         i = (i + 1) & (cap - 1);
     return &buckets[i];
 }
@@ -39,7 +39,7 @@ static bool grow(struct tally *t)
     if (!buckets)
         return false;
     for (size_t i = 0; i < t->cap; i++)
-        if (t->buckets[i].count)
+        if (t->buckets[i].weight)
             *find(buckets, cap, t->buckets[i].key) = t->buckets[i];
     free(t->buckets);
     t->buckets = buckets;
@@ -55,13 +55,14 @@ static void add_exactly(struct tally *t, double v)
     t->sum = sum;
 }
 
-void tally_add(struct tally *t, double v)
+void tally_add(struct tally *t, double v, uint64_t weight)
 {
     if (!isfinite(v))
         return;
     v += 0.0; /* -0 and 0 are one value */
     t->count++;
-    add_exactly(t, v);
+    t->weight += weight;
+    add_exactly(t, v * (double)weight);
     if (v < t->min)
         t->min = v;
     if (v > t->max)
@@ -72,23 +73,25 @@ void tally_add(struct tally *t, double v)
     }
     uint32_t key = key_of(v);
     struct tally_bucket *b = find(t->buckets, t->cap, key);
-    if (b->count == 0) {
+    if (b->weight == 0) {
         *b = (struct tally_bucket){.key = key, .first = v};
         t->used++;
     }
     b->mixed |= v != b->first;
-    b->count++;
-    b->sum += v;
+    b->weight += weight;
+    b->sum += v * (double)weight;
 }
 
 double tally_mean(const struct tally *t)
 {
-    return t->count ? (t->sum + t->lost) / (double)t->count : NAN;
+    if (t->count == 0 || t->min >= t->max) /* of equal ones no division takes a digit */
+        return t->count ? t->min : NAN;
+    return (t->sum + t->lost) / (double)t->weight;
 }
 
 static double bucket_value(const struct tally_bucket *b)
 {
-    return b->mixed ? b->sum / (double)b->count : b->first;
+    return b->mixed ? b->sum / (double)b->weight : b->first;
 }
 
 static int by_value(const void *a, const void *b)
@@ -107,13 +110,13 @@ double tally_quantile(const struct tally *t, double q)
         return NAN;
     size_t n = 0;
     for (size_t i = 0; i < t->cap; i++)
-        if (t->buckets[i].count)
+        if (t->buckets[i].weight)
             sorted[n++] = &t->buckets[i];
     qsort(sorted, n, sizeof *sorted, by_value);
-    double rank = ceil(q * (double)t->count - 1e-9);
+    double rank = ceil(q * (double)t->weight - 1e-9);
     double seen = 0, result = NAN;
     for (size_t i = 0; i < n; i++) {
-        seen += (double)sorted[i]->count;
+        seen += (double)sorted[i]->weight;
         result = bucket_value(sorted[i]);
         if (seen >= rank)
             break;

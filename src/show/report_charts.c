@@ -8,7 +8,7 @@
 #include "show/html.h"
 #include "show/svg.h"
 
-/* A timeline of the page: the first of two metrics that has numbers. */
+/* A timeline of the page: the better of two metrics, by default the first. */
 struct drawn {
     enum metric metric, or_metric;
     const char *label; /* NULL = the metric's own */
@@ -36,9 +36,15 @@ static const struct drawn drawn[] = {
 static const enum metric server_drawn[] = {METRIC_OUTPUT_TOKENS_PER_SECOND, METRIC_TPOT,
                                            METRIC_RUNNING, METRIC_WAITING, METRIC_KV_USAGE};
 
+/* A second witness beside the counters (GPM, once in ten seconds) has the same mean, but steps
+ * where the counters have a curve. */
 static enum metric metric_of(const struct gpu_snapshot *g, const struct drawn *d)
 {
-    return value_has_number(&g->metrics[d->metric].value) ? d->metric : d->or_metric;
+    const struct value *first = &g->metrics[d->metric].value,
+                       *other = &g->metrics[d->or_metric].value;
+    bool other_is_finer =
+        value_has_number(other) && other->source == g->backend && first->source != g->backend;
+    return value_has_number(first) && !other_is_finer ? d->metric : d->or_metric;
 }
 
 static void put_numbers(struct buf *out, enum unit unit, const struct metric_stats *s)

@@ -52,7 +52,7 @@ bad() { # cause, file
 : >"$dir/empty"; echo hello >"$dir/text"; mkdir "$dir/folder"; mkfifo "$dir/pipe"; gzip <"$decode" >"$dir/zip"
 head -c 100000 "$decode" >"$dir/cut"; head -c 50 "$decode" >"$dir/stump"
 sqlite3 "$dir/other" "CREATE TABLE t(a); INSERT INTO t VALUES(1)"
-bad "empty file" "$dir/empty"; bad "not an SQLite database" "$dir/text"; bad "is a directory" "$dir/folder"
+bad "empty file" "$dir/empty"; bad "neither a recording of smeff nor an SQLite export" "$dir/text"; bad "is a directory" "$dir/folder"
 bad "not a regular file" "$dir/pipe"; bad "gzip" "$dir/zip"; bad "truncated" "$dir/cut"; bad "truncated" "$dir/stump"
 bad "no nsys export" "$dir/other"; bad "No such file" "$dir/nothing"
 (head -c 8192 "$decode"; head -c 188416 /dev/zero | tr '\0' '\377') >"$dir/noise"; bad "damaged" "$dir/noise"
@@ -72,7 +72,7 @@ equal "files beside it" "$(cd "$dir" && echo left*)" left
 # However long the path is, the cause is told whole.
 long=$dir; for _ in {1..60}; do long+=/./././.; done; cp "$dir/text" "$dir/a-long-way"
 "$smeff" analyze "$long/a-long-way" 2>"$dir/err"; equal "long path" $? 7
-grep -q 'a-long-way: not an SQLite database (.*nsys export -t sqlite FILE)$' "$dir/err" || fail "long path: $(cat "$dir/err")"
+grep -q 'a-long-way: neither a recording of smeff nor an SQLite export of nsys (.*nsys export -t sqlite FILE)$' "$dir/err" || fail "long path: $(cat "$dir/err")"
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     cp "$decode" "$dir/secret"; chmod 0600 "$dir/secret"; chmod 0755 "$dir"
     setpriv --reuid 65534 --clear-groups "$smeff" analyze "$dir/secret" 2>"$dir/err"; equal "no permission" $? 7

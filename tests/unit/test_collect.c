@@ -91,6 +91,52 @@ static void statistics_window_and_coverage(void **state)
     snapshot_destroy(s);
 }
 
+/* GPM and the driver are read less often after a while; the mean is one of time. */
+static void seldom_samples_count_by_their_time(void **state)
+{
+    (void)state;
+    const int64_t s1 = INT64_C(1000000000);
+    int64_t t0 = 100 * s1;
+    plan(SOURCE_GPM, 1, VALUE_OK, "");
+    for (int i = 0; i < 20; i++) { /* ten of a second, ten of ten seconds */
+        int64_t t1 = t0 + (i < 10 ? s1 : 10 * s1);
+        samples(SOURCE_GPM, &t0, &t1, &(const double){i < 10 ? 1 : 0.01}, 1);
+        t0 = t1;
+    }
+    struct snapshot *s = snapshot();
+    const struct metric_stats *m = &s->gpus[0].metrics[METRIC_SM_ACTIVE];
+    assert_near(m->value.v, (10 * 1 + 100 * 0.01) / 110, 1e-9);
+    assert_near(m->p50, 0.01, 0);
+    assert_near(m->idle_share, 100.0 / 110, 1e-9);
+    assert_int_equal(m->samples, 20);
+    snapshot_destroy(s);
+}
+
+/* Readings of a moment: each stands for the time since the one before; not for a hole. */
+static void readings_of_a_moment_count_by_their_time(void **state)
+{
+    (void)state;
+    const int64_t s1 = INT64_C(1000000000);
+    struct plan_series series = {METRIC_POWER, "power", UNIT_WATTS, VALUE_OK, "", "", 0};
+    struct event ev = {
+        .kind = EVENT_PLAN,
+        .u.plan = {.gpu = 3, .source = SOURCE_NVML, .rate_hz = 1, .n = 1, .series = &series}};
+    assert_int_equal(event_push(&sink, &ev, NULL), OK);
+    int64_t t = 100 * s1;
+    for (int i = 0; i < 22; i++) { /* twelve each second, ten each five seconds */
+        t += i < 12 ? s1 : 5 * s1;
+        samples(SOURCE_NVML, &t, &t, &(const double){i < 12 ? 700 : 100}, 1);
+    }
+    struct snapshot *s = snapshot();
+    assert_near(s->gpus[0].metrics[METRIC_POWER].value.v, (12 * 700 + 50 * 100) / 62.0, 1e-6);
+    snapshot_destroy(s);
+    t += 3600 * s1;
+    samples(SOURCE_NVML, &t, &t, &(const double){100}, 1); /* one second, not an hour */
+    s = snapshot();
+    assert_near(s->gpus[0].metrics[METRIC_POWER].value.v, (12 * 700 + 51 * 100) / 63.0, 1e-6);
+    snapshot_destroy(s);
+}
+
 static void shares_above_one_are_suspect(void **state)
 {
     (void)state;
@@ -454,6 +500,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(statistics_window_and_coverage, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(seldom_samples_count_by_their_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(readings_of_a_moment_count_by_their_time, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(shares_above_one_are_suspect, set_up, tear_down),
         cmocka_unit_test_setup_teardown(later_plan_changes_the_state, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_source_with_a_number_wins, set_up, tear_down),

@@ -182,7 +182,8 @@ static void a_long_path_does_not_hide_the_cause(void **state)
     struct error err = ERROR_INIT;
     struct snapshot *s = NULL;
     assert_int_equal(read_export(path, false, &s, &err), ERR_BAD_INPUT);
-    assert_contains(err.text, ": not an SQLite database (an .nsys-rep becomes one by: nsys export "
+    assert_contains(err.text, ": neither a recording of smeff nor an SQLite export of nsys (an "
+                              ".nsys-rep becomes one by: nsys export "
                               "-t sqlite FILE)");
     assert_contains(err.text, strrchr(temp_path(), '/'));
     assert_true(str_starts_with(err.text, "/tmp/./"));

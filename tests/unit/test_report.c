@@ -74,6 +74,22 @@ static void test_elements_are_closed(void **state)
     assert_balanced(buf_str(&out));
     assert_contains(buf_str(&out), "memory_bound");
     assert_contains(buf_str(&out), "92.9 %");
+    assert_contains(buf_str(&out), "aria-label=\"DRAM over time\"");
+    buf_fini(&out);
+}
+
+static void witness_only(struct snapshot *s)
+{
+    s->gpus[0].metrics[METRIC_DRAM_THROUGHPUT].value.source = SOURCE_GPM;
+}
+
+static void test_curves_are_those_of_the_finer_source(void **state)
+{
+    (void)state;
+    struct buf out = BUF_INIT;
+    make(&out, decode, witness_only);
+    assert_contains(buf_str(&out), "aria-label=\"DRAM read over time\"");
+    assert_null(strstr(buf_str(&out), "aria-label=\"DRAM over time\""));
     buf_fini(&out);
 }
 
@@ -157,6 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_elements_are_closed),
+        cmocka_unit_test(test_curves_are_those_of_the_finer_source),
         cmocka_unit_test(test_names_of_others_stay_text),
         cmocka_unit_test(test_without_a_gpu_it_says_so),
         cmocka_unit_test(test_what_has_no_number_has_its_reason),
