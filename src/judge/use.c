@@ -33,16 +33,24 @@ static struct use compute_use(const struct gpu_snapshot *g)
     return busiest(g, list, sizeof list / sizeof list[0]);
 }
 
+/* Is it the second witness's (GPM), whose samples of up to ten seconds are not those of the others?
+ */
+static bool is_of_witness(const struct gpu_snapshot *g, enum metric m)
+{
+    return g->backend == SOURCE_PM && g->metrics[m].value.source != SOURCE_PM;
+}
+
 /* DRAM use: NVIDIA's own total where there is one, else reads plus writes (both are shares of the
  * same peak; on an H200 their sum was the total within a point). The 95th percentiles of the two
  * must not be added, since their busiest samples may be others: the larger is a lower bound. */
 static struct use memory_use(const struct gpu_snapshot *g)
 {
     struct use total = use_of(g, METRIC_DRAM_THROUGHPUT);
-    if (use_known(&total))
-        return total;
     struct use r = use_of(g, METRIC_DRAM_READ), w = use_of(g, METRIC_DRAM_WRITE);
-    if (!use_known(&r) || !use_known(&w))
+    bool has_parts = use_known(&r) && use_known(&w);
+    if (use_known(&total) && !(has_parts && is_of_witness(g, METRIC_DRAM_THROUGHPUT)))
+        return total;
+    if (!has_parts)
         return unknown;
     double sum = r.share + w.share;
     return (struct use){sum, sum, fmax(r.p95, w.p95), r.step + w.step, "DRAM read + write"};

@@ -8,6 +8,7 @@
 
 #include "nsys_file.h"
 
+#include "judge/use.h"
 #include "judge/verdict.h"
 
 /* One metric of a case: mean and quantiles over the window, and how many samples are idle. */
@@ -537,6 +538,32 @@ static void low_coverage_is_said(void **state)
     assert_contains(v.limits.line[v.limits.n - 1], "40 %");
 }
 
+/* GPM's total beside PM sampling is of other seconds than its busy time: the counters' own parts
+ * are taken. */
+static void test_the_second_witness_does_not_judge(void **state)
+{
+    (void)state;
+    static const struct pattern p = {"",
+                                     {FLAT(GR_ACTIVE, 0.6), DECODE_UNITS, FLAT(DRAM_READ, 0.28),
+                                      FLAT(DRAM_WRITE, 0.08), FLAT(DRAM_THROUGHPUT, 0.48)},
+                                     VERDICT_UNKNOWN,
+                                     "",
+                                     NULL};
+    struct gpu_snapshot g = gpu_of(&p, 500);
+    struct uses u;
+    g.backend = SOURCE_PM;
+    for (int m = 0; m < METRIC_COUNT; m++)
+        g.metrics[m].value.source = SOURCE_PM;
+    uses_of(&g, &u);
+    assert_near(u.memory.share, 0.48, 1e-12); /* its own total */
+    g.metrics[METRIC_DRAM_THROUGHPUT].value.source = SOURCE_GPM;
+    uses_of(&g, &u);
+    assert_near(u.memory.share, 0.36, 1e-12);
+    g.metrics[METRIC_DRAM_READ].value.state = VALUE_FAILED; /* better the witness than nobody */
+    uses_of(&g, &u);
+    assert_near(u.memory.share, 0.48, 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -552,6 +579,7 @@ int main(void)
         cmocka_unit_test(a_suspect_number_is_no_number),
         cmocka_unit_test(few_samples_prove_little),
         cmocka_unit_test(a_little_does_not_read_as_nothing),
+        cmocka_unit_test(test_the_second_witness_does_not_judge),
         cmocka_unit_test(low_coverage_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
