@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "event/book.h"
+#include "event/quick.h"
 #include "event/wire.h"
 
 /* A stream can come from another host or an old file: whatever a line holds, what is pushed keeps
@@ -16,6 +17,7 @@ enum { SERVER_TEXT_MAX = 4096, SERVER_METRICS_MAX = 1000, SERVER_PIDS_MAX = 256 
 
 struct event_decoder {
     struct book book;
+    struct quick quick;
 };
 
 enum status event_decoder_create(struct event_decoder **out, struct error *err)
@@ -32,6 +34,7 @@ void event_decoder_destroy(struct event_decoder *d)
     if (!d)
         return;
     book_fini(&d->book);
+    quick_fini(&d->quick);
     free(d);
 }
 
@@ -447,6 +450,9 @@ static enum status decode_object(struct event_decoder *d, const json_t *o,
 enum status event_decode(struct event_decoder *d, const char *line, size_t len,
                          const struct event_sink *sink, struct error *err)
 {
+    struct event quick = {.kind = EVENT_SAMPLES};
+    if (quick_samples(&d->quick, &d->book, line, len, &quick.u.samples))
+        return event_push(sink, &quick, err);
     json_error_t why;
     json_t *o = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);
     if (!json_is_object(o)) {

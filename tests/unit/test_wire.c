@@ -430,6 +430,57 @@ static void samples_without_a_plan_are_not_encoded(void **state)
     buf_fini(&out);
 }
 
+/* The value of one sample, decoded quickly, and with a blank in front, which is for the general
+ * decoder only. */
+struct one {
+    double v;
+    size_t pushed;
+};
+
+static enum status take_one(void *self, const struct event *ev, struct error *err)
+{
+    struct one *one = self;
+    (void)err;
+    if (ev->kind == EVENT_SAMPLES) {
+        one->v = ev->u.samples.values[0];
+        one->pushed++;
+    }
+    return OK;
+}
+
+static void numbers_are_read_the_same_in_both_ways(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "0", "-0", "-0.0", "0e5", "1", "0.9283368", "3.8753369088e+12", "1e22", "1e23", "1e-22",
+        "123456789012345", "99999999999999.9", "0.1", "0.3", "2.2250738585072014e-308",
+        "1.7976931348623157e308", "5e-324", "9007199254740993", "123456.789e-5", "null", "1.5E3",
+        /* no numbers of JSON, or not of ours: both refuse them */
+        "01", "1.", ".5", "+1", "1e", "1e+", "--1", "nul", "NaN", "Infinity", "0x10", "1e400", ""};
+    static const char plan[] =
+        "{\"event\":\"plan\",\"gpu\":0,\"source\":\"pm\",\"rate_hz\":50,\"series\":[{\"metric\":"
+        "\"sm_active\",\"unit\":\"ratio\",\"state\":\"ok\"}]}";
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char line[400];
+        struct event_decoder *d = NULL;
+        struct one quick = {0, 0}, general = {0, 0};
+        const struct event_sink to_quick = {take_one, &quick}, to_general = {take_one, &general};
+        assert_int_equal(event_decoder_create(&d, NULL), OK);
+        assert_int_equal(event_decode(d, plan, strlen(plan), &to_quick, NULL), OK);
+        snprintf(line, sizeof line,
+                 " {\"event\":\"samples\",\"gpu\":0,\"source\":\"pm\",\"t0_ns\":[5],\"t1_ns\":[6],"
+                 "\"values\":{\"sm_active\":[%s]}}",
+                 texts[i]);
+        enum status a = event_decode(d, line + 1, strlen(line + 1), &to_quick, NULL);
+        enum status b = event_decode(d, line, strlen(line), &to_general, NULL);
+        assert_int_equal(a, b);
+        assert_int_equal(quick.pushed, general.pushed);
+        assert_true((isnan(quick.v) && isnan(general.v)) ||
+                    memcmp(&quick.v, &general.v, sizeof quick.v) == 0);
+        event_decoder_destroy(d);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -442,6 +493,7 @@ int main(void)
         cmocka_unit_test(wrong_servers_push_nothing),
         cmocka_unit_test(what_is_not_known_is_ignored),
         cmocka_unit_test(samples_without_a_plan_are_not_encoded),
+        cmocka_unit_test(numbers_are_read_the_same_in_both_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
