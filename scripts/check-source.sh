@@ -49,7 +49,8 @@ includes() {
         uses["judge"]   = "collect/snapshot.h metric base"
         uses["show"]    = "judge collect/snapshot.h collect/column.h collect/timeline.h collect/totals.h event metric base"
         uses["http"]    = "show judge collect metric base"
-        uses["panel"]   = "show judge collect metric base"
+        uses["fleet"]   = "metric base"
+        uses["panel"]   = "show judge collect fleet metric base"
     }
     # The room of a path below src/: "source/nsys" of "source/nsys/read.c", "base" of "base/str.h".
     function room_of(path,   part, n) {

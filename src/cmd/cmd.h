@@ -59,6 +59,8 @@ enum exit_code {
     X(RUN_DIR, run_dir, "run-dir", true, "SMEFF_RUN_DIR", "DIR of the daemon's files")             \
     X(FROM, from, "from", true, "SMEFF_FROM", "SOCKET of a daemon, or - for standard input")       \
     X(HOST, host, "host", true, "SMEFF_HOST", "USER@HOST: the GPUs there, over ssh")               \
+    X(PROMETHEUS, prometheus, "prometheus", true, "SMEFF_PROMETHEUS",                              \
+      "URL of a Prometheus server: the GPUs of all its hosts")                                     \
     X(ONCE, once, "once", false, "SMEFF_ONCE", "print one frame as text, then end")                \
     X(GROUP, group, "group", true, "SMEFF_GROUP", "NAME whose members may read, too")              \
     X(TOKEN_FILE, token_file, "token-file", true, "SMEFF_TOKEN_FILE", "FILE with the servers' key")

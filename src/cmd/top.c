@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/num.h"
+#include "cmd/fleet.h"
 #include "cmd/gpufilter.h"
 #include "cmd/interrupt.h"
 #include "cmd/origin.h"
@@ -322,17 +323,19 @@ static int top(const struct options *o, int argc, char **argv)
         return usage_error(&command_top, "no arguments are taken");
     if (request_parse(o, &t.request, &err))
         return usage_error(&command_top, "%s", err.text);
-    if ((o->host != NULL) + (o->from != NULL) + (o->replay != NULL) > 1)
-        return usage_error(&command_top, "one of --host, --from and --replay");
+    if ((o->host != NULL) + (o->from != NULL) + (o->replay != NULL) + (o->prometheus != NULL) > 1)
+        return usage_error(&command_top, "one of --host, --from, --replay and --prometheus");
     bool once = o->once != NULL || !isatty(STDOUT_FILENO);
     if (!once && screen_usable(&why)) {
         complain("one frame instead of the panel: %s", why.text);
         once = true;
     }
+    set_glyphs(&t.panel.model);
+    if (o->prometheus)
+        return fleet_show(o, once, t.panel.model.glyphs, t.panel.model.ascii);
     enum status st = panel_init(&t.panel, &err);
     t.filter = (struct gpufilter){.request = &t.request, .sink = &t.panel.sink};
     t.sink = gpufilter_sink(&t.filter);
-    set_glyphs(&t.panel.model);
     if (!st)
         st = once ? show_once(&t, &err) : show_panel(&t, &err);
     origin_close(t.origin);
@@ -355,6 +358,8 @@ const struct command command_top = {
         "Takes the events of a daemon where one runs, with its last ten minutes (--own: not),\n"
         "else samples by itself. --replay plays a recording; --from takes a daemon's SOCKET, or\n"
         "with - the events of standard input; --host runs smeff stream there over ssh.\n"
+        "--prometheus lists the GPUs of all hosts that a Prometheus server scrapes (smeff daemon\n"
+        "run --listen), those first that waste most.\n"
         "--once prints one frame as text, as does a standard output that is no terminal: of a\n"
         "recording its end, else what is known after 2.5 seconds at most; COLUMNS and LINES\n"
         "are its size (100 and 40). Where the locale is not UTF-8 everything is plain ASCII.",
@@ -362,6 +367,7 @@ const struct command command_top = {
     .options = OPTION(GPU) | OPTION(BACKEND) | OPTION(RATE) | OPTION(SET) | OPTION(METRIC) |
                OPTION(CUPTI) | OPTION(NSYS) | OPTION(METRICS_SET) | OPTION(SERVER) |
                OPTION(TOKEN_FILE) | OPTION(OWN) | OPTION(RUN_DIR) | OPTION(REPLAY) | OPTION(SPEED) |
-               OPTION(LOOP) | OPTION(FROM) | OPTION(HOST) | OPTION(ONCE) | OPTION(NO_COLOR),
+               OPTION(LOOP) | OPTION(FROM) | OPTION(HOST) | OPTION(PROMETHEUS) | OPTION(ONCE) |
+               OPTION(NO_COLOR),
     .run = top,
 };

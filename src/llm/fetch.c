@@ -23,6 +23,8 @@ struct transfer {
     struct fetch_result result;
     char error[CURL_ERROR_SIZE];
     int64_t began_ns, answered_ns; /* monotonic; answered 0 = not yet */
+    int deadline_ms;
+    size_t body_max;
     unsigned redirects;
     bool busy, too_large, encoded, has_key;
 };
@@ -31,6 +33,8 @@ struct fetcher {
     CURLM *multi;
     struct transfer **list; /* owned; each stays where it is, since curl holds its address */
     size_t n;
+    int deadline_ms; /* of what is added */
+    size_t body_max;
 };
 
 /* ---- what curl calls ---- */
@@ -41,7 +45,7 @@ static size_t take_body(char *data, size_t size, size_t n, void *self)
     size_t len = size * n;
     /* Counted here: CURLOPT_MAXFILESIZE_LARGE did not stop a transfer of unknown length before
      * 8.4.0 (https://curl.se/libcurl/c/CURLOPT_MAXFILESIZE_LARGE.html). */
-    t->too_large = t->body.len + len > FETCH_BODY_MAX;
+    t->too_large = t->body.len + len > t->body_max;
     if (t->too_large || t->encoded)
         return 0;
     buf_add(&t->body, data, len);
@@ -152,7 +156,7 @@ static bool set_options(struct transfer *t)
            set_certificates(e) &&
            api->curl_easy_setopt(e, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK &&
            api->curl_easy_setopt(e, CURLOPT_USERAGENT, "smeff/" SMEFF_VERSION) == CURLE_OK &&
-           api->curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)FETCH_DEADLINE_MS) == CURLE_OK &&
+           api->curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)t->deadline_ms) == CURLE_OK &&
            api->curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
            api->curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, take_body) == CURLE_OK &&
            api->curl_easy_setopt(e, CURLOPT_WRITEDATA, t) == CURLE_OK &&
@@ -168,12 +172,15 @@ static bool set_options(struct transfer *t)
             api->curl_easy_setopt(e, CURLOPT_UNIX_SOCKET_PATH, t->target.unix_socket) == CURLE_OK);
 }
 
-static struct transfer *transfer_create(const struct target *target, const char *token)
+static struct transfer *transfer_create(const struct fetcher *f, const struct target *target,
+                                        const char *token)
 {
     struct transfer *t = calloc(1, sizeof *t);
     if (!t)
         return NULL;
     t->target = *target;
+    t->deadline_ms = f->deadline_ms;
+    t->body_max = f->body_max;
     t->result.state = VALUE_WARMING;
     snprintf(t->result.reason, sizeof t->result.reason, "not asked yet");
     t->easy = api->curl_easy_init();
@@ -209,7 +216,7 @@ static void conclude_error(struct transfer *t, CURLcode code)
     case CURLE_OPERATION_TIMEDOUT:
         snprintf(text, sizeof text,
                  t->answered_ns ? "did not end its answer within %d ms" : "no answer within %d ms",
-                 FETCH_DEADLINE_MS);
+                 t->deadline_ms);
         break;
     case CURLE_COULDNT_CONNECT:
         t->result.is_absent = true;
@@ -224,10 +231,12 @@ static void conclude_error(struct transfer *t, CURLcode code)
         snprintf(text, sizeof text, "TLS: %s", detail);
         break;
     case CURLE_WRITE_ERROR:
-        snprintf(text, sizeof text, "%s",
-                 t->too_large ? "the answer is larger than 8 MiB"
-                 : t->encoded ? "the answer is compressed, though that was not asked for"
-                              : "out of memory");
+        if (t->too_large)
+            snprintf(text, sizeof text, "the answer is larger than %zu MiB", t->body_max >> 20);
+        else
+            snprintf(text, sizeof text, "%s",
+                     t->encoded ? "the answer is compressed, though that was not asked for"
+                                : "out of memory");
         break;
     default:
         snprintf(text, sizeof text, "%s", detail);
@@ -266,7 +275,7 @@ static bool start(struct fetcher *f, struct transfer *t)
     t->too_large = t->encoded = false;
     t->error[0] = '\0';
     t->answered_ns = 0;
-    long left = FETCH_DEADLINE_MS - (long)((clock_monotonic_ns() - t->began_ns) / 1000000);
+    long left = t->deadline_ms - (long)((clock_monotonic_ns() - t->began_ns) / 1000000);
     return api->curl_easy_setopt(t->easy, CURLOPT_TIMEOUT_MS, left > 1 ? left : 1L) == CURLE_OK &&
            api->curl_easy_setopt(t->easy, CURLOPT_URL, t->target.url) == CURLE_OK &&
            api->curl_multi_add_handle(f->multi, t->easy) == CURLM_OK;
@@ -310,8 +319,15 @@ enum status fetcher_create(struct fetcher **out, struct error *err)
         free(f);
         return fail(err, ERR_IO, 0, "libcurl cannot be used");
     }
+    fetcher_limit(f, FETCH_DEADLINE_MS, FETCH_BODY_MAX);
     *out = f;
     return OK;
+}
+
+void fetcher_limit(struct fetcher *f, int deadline_ms, size_t body_max)
+{
+    f->deadline_ms = deadline_ms;
+    f->body_max = body_max;
 }
 
 void fetcher_destroy(struct fetcher *f)
@@ -335,7 +351,7 @@ enum status fetcher_add(struct fetcher *f, const struct target *target, const ch
     if (!longer)
         return fail(err, ERR_NOMEM, 0, "out of memory");
     f->list = longer;
-    struct transfer *t = transfer_create(target, token);
+    struct transfer *t = transfer_create(f, target, token);
     if (!t)
         return fail(err, ERR_NOMEM, 0, "no memory for a request");
     *index = f->n;

@@ -32,6 +32,9 @@ struct fetch_result {
 };
 
 enum status fetcher_create(struct fetcher **out, struct error *err);
+
+/* Other bounds than the defaults above, for servers that are added from now on. */
+void fetcher_limit(struct fetcher *f, int deadline_ms, size_t body_max);
 void fetcher_destroy(struct fetcher *f); /* accepts NULL */
 
 /* Adds a server; *index counts from 0. token NULL = none; it is copied, and goes to this origin

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "panel/keys.h"
 
-#include <string.h>
-
-#include "base/str.h"
-
 enum { STEP_COLUMNS = 4, PAGE_COLUMNS = 60, PAGE_ROWS = 10 };
 
 /* ---- time ---- */
@@ -111,43 +107,12 @@ static void escape(struct model *m)
 {
     if (m->view == VIEW_HELP || m->view == VIEW_METRICS || m->view == VIEW_PROCESSES)
         go(m, m->before);
-    else if (m->filter[0])
-        m->filter[0] = '\0';
+    else if (m->filter.text[0])
+        m->filter.text[0] = '\0';
     else if (m->is_frozen)
         thaw(m);
     else if (m->view == VIEW_GPU)
         go(m, VIEW_OVERVIEW);
-}
-
-/* ---- the filter ---- */
-
-static void type_char(struct model *m, uint32_t key)
-{
-    char utf8[5];
-    size_t n = strlen(m->filter), len = str_encode(utf8, key);
-    if (len && n + len < sizeof m->filter)
-        memcpy(m->filter + n, utf8, len + 1);
-}
-
-static void erase_char(struct model *m)
-{
-    size_t n = strlen(m->filter);
-    while (n > 0 && ((unsigned char)m->filter[--n] & 0xC0) == 0x80)
-        ;
-    m->filter[n] = '\0';
-}
-
-static void type_filter(struct model *m, uint32_t key)
-{
-    if (key == PANEL_KEY_ESC || key == PANEL_KEY_CLEAR)
-        m->filter[0] = '\0';
-    if (key == PANEL_KEY_ESC || key == PANEL_KEY_ENTER)
-        m->is_filtering = false;
-    else if (key == PANEL_KEY_BACKSPACE)
-        erase_char(m);
-    else if (key >= ' ')
-        type_char(m, key);
-    m->scroll = 0;
 }
 
 /* ---- all keys ---- */
@@ -232,8 +197,9 @@ static void press_view(struct model *m, uint32_t key)
 enum panel_action keys_press(struct model *m, uint32_t key)
 {
     m->is_chosen = true;
-    if (m->is_filtering) {
-        type_filter(m, key);
+    if (m->filter.is_typing) {
+        filter_type(&m->filter, key);
+        m->scroll = 0;
         return PANEL_NOTHING;
     }
     if (press_motion(m, key))
@@ -263,7 +229,7 @@ enum panel_action keys_press(struct model *m, uint32_t key)
         m->sort = (enum sort)((m->sort + 1) % SORT_COUNT);
         return PANEL_NOTHING;
     case '/':
-        m->is_filtering = true;
+        m->filter.is_typing = true;
         return PANEL_NOTHING;
     case 'b':
         if (!m->ascii)

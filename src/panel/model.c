@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "panel/model.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,21 +91,6 @@ double model_gap(const struct model *m, const struct gpu_snapshot *g)
 
 /* ---- lists ---- */
 
-bool model_matches(const struct model *m, const char *text)
-{
-    size_t n = strlen(m->filter);
-    for (; strlen(text) >= n; text++) {
-        size_t i = 0;
-        while (i < n && tolower((unsigned char)text[i]) == tolower((unsigned char)m->filter[i]))
-            i++;
-        if (i == n)
-            return true;
-        if (!*text)
-            break;
-    }
-    return false;
-}
-
 static bool gpu_matches(const struct model *m, const struct gpu_snapshot *g)
 {
     char text[160];
@@ -114,10 +98,10 @@ static bool gpu_matches(const struct model *m, const struct gpu_snapshot *g)
         m->verdicts ? verdicts_at(m->verdicts, g->index, model_at_ns(m), NULL) : NULL;
     snprintf(text, sizeof text, "%u %s %s", g->index, g->name,
              e ? verdict_name(e->verdict.kind) : "");
-    if (model_matches(m, text))
+    if (filter_matches(&m->filter, text))
         return true;
     for (size_t i = 0; i < g->n_processes; i++)
-        if (model_matches(m, g->processes[i].name))
+        if (filter_matches(&m->filter, g->processes[i].name))
             return true;
     return false;
 }

@@ -6,6 +6,7 @@
 #include "collect/snapshot.h"
 #include "collect/trace.h"
 #include "panel/chart.h"
+#include "panel/filter.h"
 #include "panel/verdicts.h"
 
 enum view { VIEW_OVERVIEW, VIEW_GPU, VIEW_METRICS, VIEW_PROCESSES, VIEW_HELP };
@@ -25,7 +26,7 @@ enum sort {
         SORT_COUNT
 };
 
-enum { MODEL_SCALES = 5, MODEL_FILTER_SIZE = 32, MODEL_LINE_SIZE = 320 };
+enum { MODEL_SCALES = 5, MODEL_LINE_SIZE = 320 };
 
 struct model {
     /* what is known; borrowed */
@@ -49,8 +50,7 @@ struct model {
     bool is_frozen;
     int64_t at_ns, froze_ns; /* frozen: the time that is looked at, and when it was frozen */
     enum sort sort;
-    bool is_filtering; /* the filter is being typed */
-    char filter[MODEL_FILTER_SIZE];
+    struct filter filter;
     int scroll; /* rows of a list that are above its top */
     enum glyphs glyphs;
     bool ascii; /* only ASCII can be shown */
@@ -84,9 +84,6 @@ bool model_busiest(const struct model *m, const struct gpu_snapshot *g, struct s
 
 /* GPU-Util minus the busiest unit, in 0..1; NaN when one is not known. */
 double model_gap(const struct model *m, const struct gpu_snapshot *g);
-
-/* Does a text hold the filter, in any case of letters? An empty filter is held by all. */
-bool model_matches(const struct model *m, const char *text);
 
 /* The GPUs that are shown, in order: pointers into the snapshot. Returns how many (at most max). */
 size_t model_gpus(const struct model *m, const struct gpu_snapshot **out, size_t max);

@@ -91,8 +91,8 @@ static void put_keys(struct area a, int y, const char *text)
 
 static void draw_status(const struct model *m, struct area a, int y)
 {
-    if (m->is_filtering) {
-        int x = area_printf(a, 1, y, ROLE_STRONG, "filter: %s", m->filter);
+    if (m->filter.is_typing) {
+        int x = area_printf(a, 1, y, ROLE_STRONG, "filter: %s", m->filter.text);
         area_cell(a, x, y, ROLE_SELECTED, ' ');
         area_right(a, a.width - 1, y, ROLE_DIM, "Enter keeps it, Esc ends it");
         return;

@@ -95,7 +95,7 @@ static bool is_shown(const struct model *m, const struct gpu_snapshot *g, enum m
         return false;
     snprintf(text, sizeof text, "%s %s %s %s %s", info->key, info->label, source_name(v->source),
              value_state_name(v->state), metric_group_title(info->group));
-    return model_matches(m, text);
+    return filter_matches(&m->filter, text);
 }
 
 /* The metrics by groups; a heading is a row with metric -1 - group. */
@@ -126,8 +126,8 @@ void view_metrics(const struct model *m, struct area a)
     int first = m->scroll > n - room ? n - room : m->scroll;
     first = first < 0 ? 0 : first;
     int x = area_printf(a, 1, 0, ROLE_STRONG, "GPU %u  every metric", g->index);
-    if (m->filter[0])
-        x = area_printf(a, x, 0, ROLE_DIM, " · only \"%s\"", m->filter);
+    if (m->filter.text[0])
+        x = area_printf(a, x, 0, ROLE_DIM, " · only \"%s\"", m->filter.text);
     if (model_is_past(m))
         x = area_text(a, x, 0, ROLE_DIM, " · p50, p95 and max are those of the present only");
     if (n > room)

@@ -134,8 +134,8 @@ static void put_head(const struct model *m, size_t shown, struct area a)
     if (shown < all)
         x = area_printf(a, x, 0, ROLE_NOTE, ", %zu shown", shown);
     x = area_printf(a, x, 0, ROLE_DIM, " · sorted by %s", sort_title(m->sort));
-    if (m->filter[0])
-        x = area_printf(a, x, 0, ROLE_DIM, " · only \"%s\"", m->filter);
+    if (m->filter.text[0])
+        x = area_printf(a, x, 0, ROLE_DIM, " · only \"%s\"", m->filter.text);
     int bar, chart, from = name_columns(a) + LABEL + NUMBER + 3;
     share_width(a, &bar, &chart);
     if (chart && x + 2 < from + bar)

@@ -41,7 +41,7 @@ static size_t list(const struct model *m, struct entry *out)
             char text[128];
             snprintf(text, sizeof text, "%lld %s", (long long)g->processes[k].pid,
                      g->processes[k].name);
-            if (model_matches(m, text))
+            if (filter_matches(&m->filter, text))
                 out[n++] = (struct entry){g->index, &g->processes[k], key_of(m, &g->processes[k])};
         }
     }
@@ -95,8 +95,8 @@ void view_processes(const struct model *m, struct area a)
                     m->sort == SORT_INDEX                             ? "GPU"
                     : m->sort == SORT_MEMORY || m->sort == SORT_POWER ? "memory"
                                                                       : "use of SMs");
-    if (m->filter[0])
-        x = area_printf(a, x, 0, ROLE_DIM, " · only \"%s\"", m->filter);
+    if (m->filter.text[0])
+        x = area_printf(a, x, 0, ROLE_DIM, " · only \"%s\"", m->filter.text);
     if (model_is_past(m))
         area_text(a, x, 0, ROLE_NOTE, " · as of the moment of freezing");
     area_text(a, 1, 1, ROLE_DIM, "GPU        PID       memory   driver's");

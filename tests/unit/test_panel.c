@@ -567,25 +567,25 @@ static void test_filter_and_sort(void **state)
     keys_press(m, '/');
     keys_press(m, 'x');
     keys_press(m, PANEL_KEY_ESC);
-    assert_string_equal(m->filter, "");
+    assert_string_equal(m->filter.text, "");
     keys_press(m, '/');
     for (int i = 0; i < 100; i++)
         keys_press(m, 'y');
-    assert_int_equal(strlen(m->filter), MODEL_FILTER_SIZE - 1);
+    assert_int_equal(strlen(m->filter.text), FILTER_SIZE - 1);
     keys_press(m, PANEL_KEY_CLEAR);
-    assert_string_equal(m->filter, "");
+    assert_string_equal(m->filter.text, "");
     keys_press(m, 0xFC); /* whole characters come and go */
     keys_press(m, 0x1F600);
-    assert_string_equal(m->filter, "\xC3\xBC\xF0\x9F\x98\x80");
+    assert_string_equal(m->filter.text, "\xC3\xBC\xF0\x9F\x98\x80");
     keys_press(m, PANEL_KEY_BACKSPACE);
-    assert_string_equal(m->filter, "\xC3\xBC");
+    assert_string_equal(m->filter.text, "\xC3\xBC");
     keys_press(m, PANEL_KEY_LEFT);
     keys_press(m, 0x202E); /* would turn the line around */
     keys_press(m, 0xD800);
-    assert_string_equal(m->filter, "\xC3\xBC");
+    assert_string_equal(m->filter.text, "\xC3\xBC");
     keys_press(m, PANEL_KEY_BACKSPACE);
     keys_press(m, PANEL_KEY_BACKSPACE);
-    assert_string_equal(m->filter, "");
+    assert_string_equal(m->filter.text, "");
 }
 
 int main(void)
