@@ -14,6 +14,7 @@ void quick_fini(struct quick *q)
     free(q->t1_ns);
     free(q->series);
     free(q->values);
+    free(q->seen);
     *q = (struct quick){0};
 }
 
@@ -141,10 +142,8 @@ static bool take_cell(struct rest *r, double *out)
     return take_number(r, out);
 }
 
-/* "name":[ – a name without escapes, of the plan, and behind the one before it there: so none comes
- * twice. */
-static bool take_series(struct rest *r, const struct book_plan *plan, size_t column, long after,
-                        long *index)
+/* "name":[ – a name without escapes, of the plan. hint: where to look first. */
+static bool take_name(struct rest *r, const struct book_plan *plan, size_t hint, long *index)
 {
     char name[NAME_MAX_BYTES];
     size_t n = 0;
@@ -156,8 +155,24 @@ static bool take_series(struct rest *r, const struct book_plan *plan, size_t col
     name[n] = '\0';
     if (!take_text(r, "\":["))
         return false;
-    *index = book_series_index(plan, name, after >= 0 ? (size_t)after + 1 : column);
-    return *index > after;
+    *index = book_series_index(plan, name, hint);
+    return *index >= 0;
+}
+
+/* No name comes twice in a line. */
+static bool is_first(struct quick *q, const struct book_plan *plan, long index)
+{
+    if (plan->n > q->marks) {
+        uint64_t *more = realloc(q->seen, plan->n * sizeof *more);
+        if (!more)
+            return false;
+        memset(more + q->marks, 0, (plan->n - q->marks) * sizeof *more);
+        q->seen = more;
+        q->marks = plan->n;
+    }
+    bool first = q->seen[index] != q->line;
+    q->seen[index] = q->line;
+    return first;
 }
 
 static bool make_cells(struct quick *q, size_t cells)
@@ -188,8 +203,8 @@ static bool take_column(struct quick *q, struct rest *r, const struct book_plan 
                         size_t column, long *last)
 {
     long index;
-    if (!take_series(r, plan, column, *last, &index) || !make_columns(q, column + 1) ||
-        !make_cells(q, (column + 1) * n))
+    if (!take_name(r, plan, (size_t)(*last + 1), &index) || !is_first(q, plan, index) ||
+        !make_columns(q, column + 1) || !make_cells(q, (column + 1) * n))
         return false;
     q->series[column] = (uint32_t)index;
     *last = index;
@@ -224,6 +239,7 @@ bool quick_samples(struct quick *q, const struct book *book, const char *line, s
         gpu >= GPUS_MAX || !take_text(&r, ",\"source\":\"") || !take_source(&r, &source))
         return false;
     const struct book_plan *plan = book_find(book, (unsigned)gpu, source);
+    q->line++;
     if (!plan || !take_all_times(q, &r, &n) || !take_text(&r, ",\"values\":{"))
         return false;
     while (!(r.at < r.end && *r.at == '}') && columns < SERIES_MAX) {

@@ -12,7 +12,9 @@ struct quick {
     int64_t *t0_ns, *t1_ns;
     uint32_t *series;
     double *values;
-    size_t room0, room1, columns, cells; /* how many there is room for */
+    uint64_t *seen; /* of each series of a plan: the last line that had it */
+    uint64_t line;
+    size_t room0, room1, columns, cells, marks; /* how many there is room for */
 };
 
 void quick_fini(struct quick *q);
