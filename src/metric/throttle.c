@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* nvmlClocksEventReason… of nvml.h: bit i has word i. */
-static const char *const words[] = {
+static const char *const words[THROTTLE_REASONS] = {
     "idle",
     "clocks set by an administrator",
     "power limit",
@@ -18,6 +18,15 @@ static const char *const words[] = {
     "external power brake",
     "display clock",
 };
+
+const char *throttle_key(size_t bit)
+{
+    static const char *const keys[THROTTLE_REASONS] = {
+        "idle",        "set_clocks",    "power_limit", "hardware",      "sync_boost",
+        "heat_driver", "heat_hardware", "power_brake", "display_clock",
+    };
+    return keys[bit];
+}
 
 static bool append(char *dst, size_t size, const char *word)
 {
@@ -37,7 +46,7 @@ const char *throttle_words(uint64_t bits, char *dst, size_t size)
         uint64_t bit = UINT64_C(1) << i;
         char number[24];
         snprintf(number, sizeof number, "0x%" PRIx64, bit);
-        bool known = i < sizeof words / sizeof words[0];
+        bool known = i < THROTTLE_REASONS;
         if ((bits & bit) && !append(dst, size, known ? words[i] : number))
             break;
     }
