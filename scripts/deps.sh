@@ -33,6 +33,7 @@ libclang-rt-dev fuzzer:
 sqlite3         cmd:sqlite3
 jq              cmd:jq
 tmux            cmd:tmux
+prometheus      cmd:promtool
 END
 }
 
@@ -164,7 +165,7 @@ deps_install() {
         echo "The build needs: a C compiler (gcc 12, clang 14 or newer), make or ninja, CMake 3.22,"
         echo "pkg-config, jansson 2.13, SQLite 3.34, libcurl 7.81, zlib and ncursesw 6.1 with their headers."
         if [[ $what == test ]]; then
-            echo "The tests need also: cmocka, clang with libFuzzer, the sqlite3 shell, jq and tmux."
+            echo "The tests need also: cmocka, clang with libFuzzer, the sqlite3 shell, jq, tmux and promtool."
         fi
         return 0
         ;;
