@@ -13,9 +13,24 @@
 
 #include "base/fds.h"
 
+/* Those given become 3, 4, …: first copies above all of them, since one may be another's place. */
+static bool give(const int *fds, size_t n)
+{
+    int copy[PROC_FDS_MAX];
+    for (size_t i = 0; i < n; i++) {
+        copy[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1 + PROC_FDS_MAX);
+        if (copy[i] < 0)
+            return false;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (dup2(copy[i], STDERR_FILENO + 1 + (int)i) < 0) /* not closed on exec */
+            return false;
+    return true;
+}
+
 /* Between fork and exec: async-signal-safe calls only. */
 static void become(const char *path, const char *const *argv, int out, bool keep_stderr,
-                   pid_t parent)
+                   const int *fds, size_t n, pid_t parent)
 {
     /* before asking who the parent is: it may just have gone */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -26,6 +41,8 @@ static void become(const char *path, const char *const *argv, int out, bool keep
         (!keep_stderr && dup2(null, STDERR_FILENO) < 0))
         _exit(127);
     fds_close_on_exec(false);
+    if (!give(fds, n))
+        _exit(127);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -37,12 +54,20 @@ static void become(const char *path, const char *const *argv, int out, bool keep
 enum status proc_start(struct proc *p, const char *path, const char *const *argv, bool keep_stderr,
                        struct error *err)
 {
+    return proc_start_with(p, path, argv, keep_stderr, NULL, 0, err);
+}
+
+enum status proc_start_with(struct proc *p, const char *path, const char *const *argv,
+                            bool keep_stderr, const int *fds, size_t n, struct error *err)
+{
     int ends[2];
+    if (n > PROC_FDS_MAX)
+        return fail(err, ERR_USAGE, 0, "too many descriptors for a child");
     if (pipe2(ends, O_CLOEXEC) != 0)
         return fail(err, ERR_IO, errno, "pipe: %s", strerror(errno));
     pid_t parent = getpid(), pid = fork();
     if (pid == 0)
-        become(path, argv, ends[1], keep_stderr, parent);
+        become(path, argv, ends[1], keep_stderr, fds, n, parent);
     int why = errno;
     close(ends[1]);
     if (pid < 0) {

@@ -25,6 +25,11 @@ struct proc {
 enum status proc_start(struct proc *p, const char *path, const char *const *argv, bool keep_stderr,
                        struct error *err);
 
+/* The same, with n (at most PROC_FDS_MAX) descriptors of ours, as 3, 4, … there. */
+enum { PROC_FDS_MAX = 32 };
+enum status proc_start_with(struct proc *p, const char *path, const char *const *argv,
+                            bool keep_stderr, const int *fds, size_t n, struct error *err);
+
 /* Has it ended? Then *wait_status is its status, and p->pid is 0; never blocks. */
 bool proc_ended(struct proc *p, int *wait_status);
 

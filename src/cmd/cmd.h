@@ -63,7 +63,20 @@ enum exit_code {
       "URL of a Prometheus server: the GPUs of all its hosts")                                     \
     X(ONCE, once, "once", false, "SMEFF_ONCE", "print one frame as text, then end")                \
     X(GROUP, group, "group", true, "SMEFF_GROUP", "NAME whose members may read, too")              \
-    X(TOKEN_FILE, token_file, "token-file", true, "SMEFF_TOKEN_FILE", "FILE with the servers' key")
+    X(TOKEN_FILE, token_file, "token-file", true, "SMEFF_TOKEN_FILE",                              \
+      "FILE with the servers' key")                                                                \
+    X(LISTEN, listen, "listen", true, "SMEFF_LISTEN", "ADDR:PORT for HTTP; :PORT is loopback")     \
+    X(TLS_CERT, tls_cert, "tls-cert", true, "SMEFF_TLS_CERT",                                      \
+      "FILE: certificates for --listen (PEM)")                                                     \
+    X(TLS_KEY, tls_key, "tls-key", true, "SMEFF_TLS_KEY", "FILE: their key (PEM)")                 \
+    X(WEB_TOKEN, web_token, "web-token", true, "SMEFF_WEB_TOKEN",                                  \
+      "FILE with the key that HTTP clients must show")                                             \
+    X(WEB_USERS, web_users, "web-users", true, "SMEFF_WEB_USERS",                                  \
+      "FILE of lines USER:HASH as htpasswd -B makes")                                              \
+    X(DCGM_LISTEN, dcgm_listen, "dcgm-listen", true, "SMEFF_DCGM_LISTEN",                          \
+      "ADDR:PORT for metrics under DCGM's names")                                                  \
+    X(DCGM_COMPAT, dcgm_compat, "dcgm-compat", true, "SMEFF_DCGM_COMPAT",                          \
+      "legacy, current or both generations of them")
 
 struct options {
 #define X(bit, field, name, has_value, env, help) const char *field;
@@ -96,8 +109,8 @@ extern const struct command *const commands[];
 const struct command *command_find(const char *name);
 
 extern const struct command command_analyze, command_chip, command_daemon, command_doctor,
-    command_export, command_load, command_measure, command_metrics, command_record, command_sampler,
-    command_selftest, command_servers, command_stream, command_top, command_yield;
+    command_export, command_http, command_load, command_measure, command_metrics, command_record,
+    command_sampler, command_selftest, command_servers, command_stream, command_top, command_yield;
 
 /* The exit code that a status means, 0 for OK. */
 enum exit_code exit_code_of(enum status status);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/fds.h"
 #include "cmd/daemon.h"
+#include "cmd/front.h"
 #include "cmd/output.h"
 #include "cmd/start.h"
 #include "daemon/client.h"
@@ -188,7 +189,7 @@ static int run(const struct options *o)
 {
     struct request request;
     struct error err = ERROR_INIT;
-    if (request_parse(o, &request, &err))
+    if (request_parse(o, &request, &err) || front_check(o, &err))
         return usage_error(&command_daemon, "%s", err.text);
     return daemon_run(o, &request);
 }
@@ -233,6 +234,8 @@ const struct command command_daemon = {
     .options = OPTION(JSON) | OPTION(NO_COLOR) | OPTION(GPU) | OPTION(BACKEND) | OPTION(RATE) |
                OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) | OPTION(NSYS) | OPTION(METRICS_SET) |
                OPTION(SERVER) | OPTION(TOKEN_FILE) | OPTION(REPLAY) | OPTION(SPEED) | OPTION(LOOP) |
-               OPTION(RUN_DIR) | OPTION(GROUP),
+               OPTION(RUN_DIR) | OPTION(GROUP) | OPTION(LISTEN) | OPTION(TLS_CERT) |
+               OPTION(TLS_KEY) | OPTION(WEB_TOKEN) | OPTION(WEB_USERS) | OPTION(DCGM_LISTEN) |
+               OPTION(DCGM_COMPAT),
     .run = daemon_command,
 };

@@ -14,6 +14,7 @@
 #include "base/os.h"
 #include "base/str.h"
 #include "cmd/daemon.h"
+#include "cmd/front.h"
 #include "cmd/interrupt.h"
 #include "cmd/live.h"
 #include "cmd/serverwatch.h"
@@ -45,6 +46,7 @@ struct daemon {
     struct event_encoder *encoder;
     struct history *history;
     struct hub *hub;
+    struct front *front;       /* HTTP; NULL = none */
     struct snapshot *snapshot; /* the newest */
     struct buf line, status;   /* an event's line; the newest status as JSON */
     struct holder holders[HOLDERS_MAX];
@@ -320,6 +322,7 @@ static void wait(struct daemon *d)
     waits_within(&w, (d->tick_ns - clock_monotonic_ns()) / 1000000 + 1);
     live_waits(d->live, &w);
     hub_waits(d->hub, &w);
+    front_waits(d->front, &w);
     waits_poll(&w);
 }
 
@@ -350,6 +353,7 @@ static enum status loop(struct daemon *d, struct error *err)
             st = tick(d, err);
         be_ready(d);
         hub_step(d->hub);
+        front_step(d->front);
         if (watchdog_ns && clock_monotonic_ns() - alive_ns > watchdog_ns) {
             alive_ns = clock_monotonic_ns();
             notify("WATCHDOG=1");
@@ -375,6 +379,8 @@ static enum status open_all(struct daemon *d, struct error *err)
     if (!st)
         place_clear_log(&d->place, STDERR_FILENO);
     if (!st)
+        st = front_open(&d->front, d->options, err);
+    if (!st)
         st = collector_create(&d->collector, err);
     if (!st)
         st = event_encoder_create(&d->encoder, err);
@@ -382,6 +388,8 @@ static enum status open_all(struct daemon *d, struct error *err)
         st = history_create(&d->history, HISTORY_BYTES, HISTORY_S, err);
     if (!st)
         st = hub_open(&d->hub, d->place.socket, d->place.group, d->history, &hub_ops, d, err);
+    if (!st)
+        st = front_start(d->front, d->place.folder, err);
     if (!st)
         st = live_open(&d->live, d->request, &d->sink, err);
     if (!st && !d->request->replay)
@@ -393,6 +401,7 @@ static void close_all(struct daemon *d)
 {
     live_close(d->live);
     serverwatch_close(d->servers);
+    front_close(d->front);
     hub_close(d->hub);
     place_leave(&d->place);
     snapshot_destroy(d->snapshot);

@@ -12,11 +12,23 @@
 #include "cmd/help.h"
 #include "cmd/output.h"
 
-const struct command *const commands[] = {
-    &command_top,     &command_measure, &command_analyze,  &command_export,
-    &command_stream,  &command_record,  &command_daemon,   &command_yield,
-    &command_servers, &command_doctor,  &command_selftest, &command_load,
-    &command_metrics, &command_chip,    &command_sampler,  NULL};
+const struct command *const commands[] = {&command_top,
+                                          &command_measure,
+                                          &command_analyze,
+                                          &command_export,
+                                          &command_stream,
+                                          &command_record,
+                                          &command_daemon,
+                                          &command_yield,
+                                          &command_servers,
+                                          &command_doctor,
+                                          &command_selftest,
+                                          &command_load,
+                                          &command_metrics,
+                                          &command_chip,
+                                          &command_sampler,
+                                          &command_http,
+                                          NULL};
 
 const struct command *command_find(const char *name)
 {

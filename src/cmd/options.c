@@ -45,10 +45,15 @@ static void from_others(const struct command *c, struct options *o)
         o->gpu = gpu;
 }
 
-/* A sampler is told everything by the smeff that starts it, which has read the environment. */
+/* These are told everything by the smeff that starts them, which has read the environment. */
+static bool is_told(const struct command *c)
+{
+    return c == &command_sampler || c == &command_http;
+}
+
 static void from_environment(const struct command *c, struct options *o)
 {
-    if (c == &command_sampler)
+    if (is_told(c))
         return;
     from_others(c, o);
     for (int i = 0; i < OPTION_INDEX_COUNT; i++) {

@@ -260,6 +260,11 @@ int64_t trace_oldest_ns(const struct trace *t)
     return oldest == INT64_MAX ? 0 : oldest * TRACE_BUCKET_NS;
 }
 
+bool trace_has_gpu(const struct trace *t, unsigned gpu)
+{
+    return gpu < TRACE_GPUS_MAX && t->gpus[gpu];
+}
+
 static const struct trace_column unknown = {NAN, NAN, NAN, false};
 
 static const struct bucket *known_at(const struct track *k, int64_t b)

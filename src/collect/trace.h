@@ -33,6 +33,9 @@ int64_t trace_newest_ns(const struct trace *t);
 /* The begin of the oldest bucket that is kept; 0 = none yet. */
 int64_t trace_oldest_ns(const struct trace *t);
 
+/* Has anything announced this GPU? */
+bool trace_has_gpu(const struct trace *t, unsigned gpu);
+
 /* n columns of column_ns each (at least TRACE_BUCKET_NS, else that), the first from begin_ns on. A
  * reading that comes seldom (the driver's, GPM's) holds until the next one, two of its periods at
  * most. Everything else that was not measured stays unknown. */

@@ -41,7 +41,7 @@ enum status event_pipe_read(struct event_pipe *p, int fd, const struct event_sin
 {
     static char chunk[65536];
     *heard = *closed = false;
-    for (;;) {
+    for (size_t taken = 0;;) {
         ssize_t n = read(fd, chunk, sizeof chunk);
         if (n <= 0) {
             *closed = n == 0 || (errno != EAGAIN && errno != EINTR);
@@ -52,7 +52,8 @@ enum status event_pipe_read(struct event_pipe *p, int fd, const struct event_sin
         if (p->text.failed)
             return fail(err, ERR_NOMEM, 0, "out of memory");
         enum status st = take_lines(p, sink, err);
-        if (st || (size_t)n < sizeof chunk)
+        taken += (size_t)n;
+        if (st || (size_t)n < sizeof chunk || (p->most && taken >= p->most))
             return st;
     }
 }

@@ -12,6 +12,7 @@
 struct event_pipe {
     struct event_decoder *decoder; /* owned */
     struct buf text;               /* what was read and is not yet a line */
+    size_t most;                   /* bytes that one read takes at most, about; 0 = all there is */
 };
 
 enum status event_pipe_init(struct event_pipe *p, struct error *err);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "http/privileges.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { NOBODY = 65534, CAPABILITIES_MAX = 63 };
+
+/* Without CAP_SETPCAP the bounding set stays; with "no new privileges" nothing comes of it. */
+static void empty_sets(void)
+{
+    for (int i = 0; i <= CAPABILITIES_MAX; i++)
+        prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+}
+
+static bool drop_capabilities(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[2] = {{0}}, now[2];
+    if (syscall(SYS_capset, &header, none) != 0 || syscall(SYS_capget, &header, now) != 0)
+        return false;
+    return memcmp(now, none, sizeof now) == 0;
+}
+
+/* false: it may not. */
+static bool become_nobody(void)
+{
+    return setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
+           setresuid(NOBODY, NOBODY, NOBODY) == 0;
+}
+
+enum status privileges_drop(int parent, bool *is_root, struct error *err)
+{
+    *is_root = false;
+    empty_sets();
+    if (geteuid() == 0 && !become_nobody()) {
+        if (geteuid() != 0 || errno != EPERM)
+            return fail(err, ERR_PERMISSION, errno, "cannot become nobody: %s", strerror(errno));
+        *is_root = true;
+    }
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !drop_capabilities() ||
+        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+        return fail(err, ERR_PERMISSION, errno, "cannot give up privileges: %s", strerror(errno));
+    /* another user's process has forgotten it */
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent)
+        return fail(err, ERR_IO, 0, "the daemon has gone");
+    return OK;
+}
