@@ -34,7 +34,8 @@ struct front {
     struct proc proc;
     int64_t started_ns, heard_ns, restart_ns; /* monotonic */
     int backoff_ms;
-    char told[200]; /* the last reason that was told */
+    char said[300]; /* a reason that it gave itself */
+    char told[300]; /* the last reason that was told */
 };
 
 /* ---- options ---- */
@@ -139,6 +140,7 @@ static enum status begin(struct front *f, struct error *err)
     child_argv_option(&a, "--web-token", f->options->web_token);
     child_argv_option(&a, "--web-users", f->options->web_users);
     child_argv_option(&a, "--dcgm-compat", f->options->dcgm_compat);
+    f->said[0] = '\0';
     st = proc_start_with(&f->proc, exe, a.word, true, fds, n, err);
     f->started_ns = f->heard_ns = clock_monotonic_ns();
     return st;
@@ -205,14 +207,18 @@ static void plan_restart(struct front *f, const char *why)
     f->backoff_ms = 2 * f->backoff_ms < BACKOFF_LAST_MS ? 2 * f->backoff_ms : BACKOFF_LAST_MS;
 }
 
-/* What it says is that it lives; a line that is more is a reason not to. */
+/* "." each second says that it lives, "ready" that it serves; another line is why it does not. */
 static void hear(struct front *f)
 {
-    char text[512];
+    char text[sizeof f->said];
     ssize_t n = read(f->proc.out, text, sizeof text - 1);
     if (n <= 0)
         return;
+    text[n] = '\0';
+    text[strcspn(text, "\n")] = '\0';
     f->heard_ns = clock_monotonic_ns();
+    if (text[strspn(text, ".")] && strcmp(text, "ready") != 0)
+        snprintf(f->said, sizeof f->said, "%s", text);
 }
 
 void front_waits(const struct front *f, struct waits *w)
@@ -239,7 +245,7 @@ void front_step(struct front *f)
     }
     hear(f);
     if (proc_ended(&f->proc, &wait_status))
-        plan_restart(f, proc_death_text(death, sizeof death, wait_status));
+        plan_restart(f, *f->said ? f->said : proc_death_text(death, sizeof death, wait_status));
     else if (now_ns - f->heard_ns > SILENCE_MS * INT64_C(1000000))
         plan_restart(f, "it said nothing for 10 s");
 }

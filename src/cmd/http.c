@@ -10,13 +10,19 @@
 
 #include "base/clock.h"
 #include "cmd/cmd.h"
+#include "cmd/exporter.h"
 #include "cmd/interrupt.h"
+#include "cmd/token.h"
 #include "collect/collect.h"
 #include "collect/frames.h"
+#include "collect/totals.h"
 #include "daemon/client.h"
 #include "event/pipe.h"
+#include "http/pem.h"
 #include "http/privileges.h"
 #include "http/server.h"
+#include "show/dcgm.h"
+#include "show/prometheus.h"
 
 /* READ: bytes of the stream between two looks at clients: ten minutes of eight GPUs are 60 MB. */
 enum { HISTORY_S = 600, READ_BYTES = 256 << 10, FIRST_FD = 3, RATES = 4 };
@@ -41,8 +47,12 @@ struct web {
     int fd; /* the daemon's stream */
     struct collector *collector;
     struct trace *trace;
+    struct totals *totals;
+    enum dcgm_names names;
+    char host[256];
     struct rate rates[RATES];
     struct site *site;
+    struct auth *auth;
     struct server *server;
     int64_t tick_ns, heard_ns; /* monotonic */
     int64_t rolled_ns;         /* of the stream */
@@ -66,11 +76,14 @@ static void roll_history(struct web *w)
 static enum status take(void *self, const struct event *ev, struct error *err)
 {
     struct web *w = self;
-    const struct event_sink collector = collector_sink(w->collector), trace = trace_sink(w->trace);
+    const struct event_sink collector = collector_sink(w->collector), trace = trace_sink(w->trace),
+                            totals = totals_sink(w->totals);
     w->ended |= ev->kind == EVENT_END;
     enum status st = event_push(&collector, ev, err);
     if (!st)
         st = event_push(&trace, ev, err);
+    if (!st)
+        st = event_push(&totals, ev, err);
     if (ev->kind == EVENT_SAMPLES)
         roll_history(w);
     for (size_t i = 0; !st && i < RATES && (w->is_present || ev->kind == EVENT_PLAN); i++) {
@@ -183,6 +196,30 @@ static enum status loop(struct web *w, struct error *err)
     return st;
 }
 
+/* ---- texts for scrapers ---- */
+
+/* Its stream lives as long as it does: without it, it ends. A daemon that hangs is not up. */
+static bool is_up(const struct web *w)
+{
+    return w->is_present && clock_monotonic_ns() - w->heard_ns < silence_ns;
+}
+
+static void write_metrics(void *self, const struct snapshot *s, struct buf *out)
+{
+    struct web *w = self;
+    struct show_exporter e;
+    exporter_read(&e);
+    e.is_up = is_up(w);
+    show_prometheus(out, s, w->totals, &e);
+}
+
+static void write_dcgm(void *self, const struct snapshot *s, struct buf *out)
+{
+    struct web *w = self;
+    if (is_up(w))
+        show_dcgm(out, s, w->totals, w->names, w->host);
+}
+
 /* ---- opening ---- */
 
 static enum status connect_daemon(struct web *w, const char *run_dir, struct error *err)
@@ -208,6 +245,35 @@ static enum status make_rates(struct web *w, struct error *err)
     return st;
 }
 
+/* What only the daemon's user may read is read before that is given up. */
+static enum status make_auth(struct web *w, const struct options *o, struct error *err)
+{
+    char token[TOKEN_SIZE] = "";
+    enum status st = o->web_token ? token_read(o->web_token, token, err) : OK;
+    if (!st)
+        st = auth_create(&w->auth, token, o->web_users, err);
+    explicit_bzero(token, sizeof token);
+    return st;
+}
+
+static enum status make_server(struct web *w, const struct options *o, struct error *err)
+{
+    struct buf cert = BUF_INIT, key = BUF_INIT;
+    enum status st = o->tls_cert ? pem_read(&cert, "tls-cert", o->tls_cert, err) : OK;
+    if (!st && o->tls_key)
+        st = pem_read(&key, "tls-key", o->tls_key, err);
+    const struct server_options options = {.cert = o->tls_cert ? buf_str(&cert) : NULL,
+                                           .key = o->tls_key ? buf_str(&key) : NULL,
+                                           .auth = w->auth};
+    if (!st)
+        st = server_open(&w->server, w->site, &options, err);
+    if (key.data)
+        explicit_bzero(key.data, key.cap);
+    buf_fini(&key);
+    buf_fini(&cert);
+    return st;
+}
+
 static enum status open_doors(struct web *w, const char *doors, struct error *err)
 {
     enum status st = OK;
@@ -217,14 +283,21 @@ static enum status open_doors(struct web *w, const char *doors, struct error *er
     return st;
 }
 
+static enum dcgm_names names_of(const char *compat)
+{
+    return compat && strcmp(compat, "legacy") == 0    ? DCGM_LEGACY
+           : compat && strcmp(compat, "current") == 0 ? DCGM_CURRENT
+                                                      : DCGM_BOTH;
+}
+
 static enum status open_all(struct web *w, const struct options *o, const char *doors,
                             struct error *err)
 {
-    static const struct site_ops ops = {NULL, NULL};
-    char host[256] = "";
+    static const struct site_ops ops = {write_metrics, write_dcgm};
     bool is_root = false;
     int parent = getppid();
-    gethostname(host, sizeof host - 1);
+    gethostname(w->host, sizeof w->host - 1);
+    w->names = names_of(o->dcgm_compat);
     enum status st = event_pipe_init(&w->pipe, err);
     w->pipe.most = READ_BYTES;
     if (!st)
@@ -232,17 +305,23 @@ static enum status open_all(struct web *w, const struct options *o, const char *
     if (!st)
         st = trace_create(&w->trace, err);
     if (!st)
+        st = totals_create(&w->totals, clock_unix_ns(), err);
+    if (!st)
         st = make_rates(w, err);
     if (!st)
-        st = site_create(&w->site, w->trace, host, &ops, w, err);
+        st = site_create(&w->site, w->trace, w->host, &ops, w, err);
     if (!st)
-        st = server_open(&w->server, w->site, err);
+        st = make_auth(w, o, err);
+    if (!st)
+        st = make_server(w, o, err);
     if (!st)
         st = open_doors(w, doors, err);
     if (!st)
         st = connect_daemon(w, o->run_dir, err);
     if (!st)
         st = privileges_drop(parent, &is_root, err);
+    if (!st)
+        st = auth_start(w->auth, err); /* threads have privileges of their own */
     if (!st && is_root)
         complain("http: it may not become another user, and stays root without a capability");
     collector_roll(w->collector, 1); /* nothing is shown before its window is closed */
@@ -252,10 +331,12 @@ static enum status open_all(struct web *w, const struct options *o, const char *
 static void close_all(struct web *w)
 {
     server_close(w->server);
+    auth_destroy(w->auth);
     site_destroy(w->site);
     for (size_t i = 0; i < RATES; i++)
         frames_destroy(w->rates[i].frames);
     trace_destroy(w->trace);
+    totals_destroy(w->totals);
     collector_destroy(w->collector);
     event_pipe_fini(&w->pipe);
     if (w->fd >= 0)

@@ -137,6 +137,14 @@ void guests_remove(struct guests *t, struct guest *g)
         }
 }
 
+bool guests_may_ask(const struct guests *t, const struct guest *g)
+{
+    size_t same = 0;
+    for (size_t i = 0; i < t->n; i++)
+        same += t->list[i]->state == GUEST_THINKING && is_same(t->list[i], g);
+    return g->is_local || same < GUESTS_CHECKS_SAME;
+}
+
 bool guests_may_stream(const struct guests *t, const struct guest *g)
 {
     size_t all = 0, same = 0;

@@ -18,13 +18,15 @@
 
 /* MAX: at once. NEW: of one address (of IPv6: of one /64) that have had no answer yet, SAME: in all
  * of one address; neither for loopback, where proxies and scrapers are one address. STREAMS: event
- * streams in all, STREAMS_SAME: of one address. */
+ * streams in all, STREAMS_SAME: of one address. CHECKS_SAME: passwords of one address that wait to
+ * be checked. */
 enum {
     GUESTS_MAX = 256,
     GUESTS_NEW = 8,
     GUESTS_SAME = 64,
     GUESTS_STREAMS = 64,
     GUESTS_STREAMS_SAME = 16,
+    GUESTS_CHECKS_SAME = 2,
 };
 
 /* To a complete request; from an answer to the next complete request; for an answer to be taken. */
@@ -40,6 +42,9 @@ enum guest_state {
     GUEST_IDLE, /* it has its answer, and may ask again */
 };
 
+/* Of a request's password. */
+enum guest_check { CHECK_NONE, CHECK_RUNS, CHECK_RIGHT, CHECK_WRONG };
+
 struct guest {
     int fd;
     enum http_door door;
@@ -53,7 +58,7 @@ struct guest {
     struct stream *stream;
     void *library; /* the library's own connection */
     bool is_suspended;
-    void *check; /* its password's check, while it is thinking */
+    enum guest_check check;
 };
 
 struct guests {
@@ -76,5 +81,8 @@ void guests_remove(struct guests *t, struct guest *g);
 
 /* May this guest have an event stream? */
 bool guests_may_stream(const struct guests *t, const struct guest *g);
+
+/* May this guest have a password checked? One address must not keep all others waiting. */
+bool guests_may_ask(const struct guests *t, const struct guest *g);
 
 #endif

@@ -35,6 +35,7 @@ struct server {
     const struct mhd_api *mhd;
     struct MHD_Daemon *daemon;
     struct site *site;
+    struct auth *auth;
     int epoll_fd;
     struct door doors[DOORS_MAX];
     size_t n_doors;
@@ -87,6 +88,7 @@ static void free_stream(struct guest *g)
 static void leave(struct server *s, struct guest *g)
 {
     guests_remove(&s->guests, g);
+    auth_forget(s->auth, g);
     free_stream(g);
     free(g);
 }
@@ -227,7 +229,7 @@ static enum MHD_Result answer_stream(struct server *s, struct MHD_Connection *c,
     return queue(s, c, r, a);
 }
 
-/* ---- requests ---- */
+/* ---- what is asked ---- */
 
 static const char *header(const struct server *s, struct MHD_Connection *c, const char *name)
 {
@@ -258,7 +260,56 @@ static struct http_request make_request(const struct server *s, struct MHD_Conne
                                              header(s, c, "Transfer-Encoding")};
 }
 
-/* The library calls first when it has the headers, and again when it has the whole request. */
+/* ---- passwords ---- */
+
+static void refuse(const struct server *s, enum auth_answer why, struct http_answer *a)
+{
+    if (why == AUTH_FULL) {
+        answer_text(a, 503, "too many passwords are being checked");
+        a->retry = true;
+        return;
+    }
+    answer_text(a, 401, "a password is needed, or this one is wrong");
+    a->authenticate = auth_challenge(s->auth);
+}
+
+/* AUTH_LATER: the connection sleeps until the answer is there, and is then asked for again. */
+static enum auth_answer check_password(struct server *s, struct MHD_Connection *c, struct guest *g,
+                                       const struct http_request *r)
+{
+    if (!s->auth || gate_is_open(r) || g->check == CHECK_RIGHT)
+        return AUTH_YES;
+    if (g->check != CHECK_NONE)
+        return AUTH_NO;
+    if (!guests_may_ask(&s->guests, g))
+        return AUTH_FULL;
+    enum auth_answer answer = auth_ask(s->auth, r->authorization, g);
+    if (answer == AUTH_LATER) {
+        g->check = CHECK_RUNS;
+        enter(g, GUEST_THINKING);
+        g->is_suspended = true;
+        s->mhd->MHD_suspend_connection(c);
+    }
+    return answer;
+}
+
+static void take_checks(struct server *s)
+{
+    void *who;
+    bool is_right;
+    while (auth_next(s->auth, &who, &is_right)) {
+        struct guest *g = who;
+        if (!g)
+            continue;
+        g->check = is_right ? CHECK_RIGHT : CHECK_WRONG;
+        resume(s, g);
+    }
+}
+
+/* ---- requests ---- */
+
+/* The library calls first when it has the headers, and again when it has the whole request, or when
+ * the connection slept. */
 static enum MHD_Result on_request(void *self, struct MHD_Connection *c, const char *path,
                                   const char *method, const char *version, const char *body,
                                   size_t *body_len, void **seen)
@@ -269,14 +320,20 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *c, const ch
     (void)version;
     (void)body;
     *body_len = 0;
-    if (!g)
+    if (!g || g->is_leaving)
         return MHD_NO;
     struct http_request r = make_request(s, c, g, method, path);
     if (!*seen) {
         *seen = g;
         return site_refuses(s->site, &r, &a) ? answer_body(s, c, g, &a) : MHD_YES;
     }
-    site_answer(s->site, &r, &a);
+    enum auth_answer may = check_password(s, c, g, &r);
+    if (may == AUTH_LATER)
+        return MHD_YES;
+    if (may == AUTH_YES)
+        site_answer(s->site, &r, &a);
+    else
+        refuse(s, may, &a);
     return a.stream_hz ? answer_stream(s, c, g, &a) : answer_body(s, c, g, &a);
 }
 
@@ -289,6 +346,7 @@ static void on_completed(void *self, struct MHD_Connection *c, void **seen,
     if (!g)
         return;
     free_stream(g);
+    g->check = CHECK_NONE;
     enter(g, GUEST_IDLE);
 }
 
@@ -302,7 +360,10 @@ static size_t unescape_nothing(void *self, struct MHD_Connection *c, char *text)
 
 /* ---- opening ---- */
 
-static enum status start(struct server *s, struct error *err)
+/* Not older than TLS 1.2 (2008), which every browser and Prometheus speak. */
+static const char priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+
+static enum status start(struct server *s, const struct server_options *o, struct error *err)
 {
     const struct MHD_OptionItem options[] = {
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, s},
@@ -312,12 +373,22 @@ static enum status start(struct server *s, struct error *err)
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, MEMORY_BYTES, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, INACTIVE_S, NULL},
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
+        {o->cert ? MHD_OPTION_HTTPS_MEM_CERT : MHD_OPTION_END, 0, (void *)(intptr_t)o->cert},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(intptr_t)o->key},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(intptr_t)priorities},
         {MHD_OPTION_END, 0, NULL},
     };
-    s->daemon = s->mhd->MHD_start_daemon(MHD_USE_ERROR_LOG | MHD_USE_EPOLL |
-                                             MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME,
-                                         0, NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER,
-                                         say, s, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+    unsigned flags = MHD_USE_ERROR_LOG | MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET |
+                     MHD_ALLOW_SUSPEND_RESUME | (o->cert ? MHD_USE_TLS : 0);
+    if (o->cert && s->mhd->MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
+        return fail(err, ERR_UNSUPPORTED, 0,
+                    "--tls-cert: this libmicrohttpd was built without TLS");
+    s->daemon =
+        s->mhd->MHD_start_daemon(flags, 0, NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER,
+                                 say, s, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+    if (!s->daemon && o->cert)
+        return fail(err, ERR_USAGE, 0, "--tls-cert and --tls-key: no pair that can be used (%s)",
+                    s->said);
     if (!s->daemon)
         return fail(err, ERR_IO, 0, "the HTTP server cannot be started: %s", s->said);
     const union MHD_DaemonInfo *info =
@@ -326,15 +397,17 @@ static enum status start(struct server *s, struct error *err)
     return s->epoll_fd >= 0 ? OK : fail(err, ERR_UNSUPPORTED, 0, "libmicrohttpd without epoll");
 }
 
-enum status server_open(struct server **out, struct site *site, struct error *err)
+enum status server_open(struct server **out, struct site *site,
+                        const struct server_options *options, struct error *err)
 {
     struct server *s = calloc(1, sizeof *s);
     if (!s)
         return fail(err, ERR_NOMEM, 0, "out of memory");
-    *s = (struct server){.site = site, .epoll_fd = -1, .hello = site_hello()};
+    *s =
+        (struct server){.site = site, .auth = options->auth, .epoll_fd = -1, .hello = site_hello()};
     enum status st = s->hello ? mhd_api_get(&s->mhd, err) : fail(err, ERR_NOMEM, 0, "no memory");
     if (!st)
-        st = start(s, err);
+        st = start(s, options, err);
     if (st) {
         server_close(s);
         return st;
@@ -426,6 +499,7 @@ void server_waits(const struct server *s, struct waits *w)
     MHD_UNSIGNED_LONG_LONG ms;
     int64_t now_ns = clock_monotonic_ns();
     waits_add(w, s->epoll_fd, POLLIN);
+    waits_add(w, auth_fd(s->auth), POLLIN);
     for (size_t i = 0; i < s->n_doors && now_ns >= s->pause_until_ns; i++)
         waits_add(w, s->doors[i].fd, POLLIN);
     if (now_ns < s->pause_until_ns)
@@ -450,6 +524,7 @@ void server_step(struct server *s)
 {
     accept_some(s);
     end_late_ones(s);
+    take_checks(s);
     s->mhd->MHD_run(s->daemon);
 }
 

@@ -6,12 +6,21 @@
 
 #include "base/error.h"
 #include "base/waits.h"
+#include "http/auth.h"
 #include "http/site.h"
 
 struct server;
 
-/* site lives as long as the server. ERR_NOT_FOUND: libmicrohttpd is not installed. */
-enum status server_open(struct server **out, struct site *site, struct error *err);
+/* cert and key as PEM, NULL = no TLS; auth NULL = everybody may read. */
+struct server_options {
+    const char *cert, *key;
+    struct auth *auth;
+};
+
+/* site and options->auth live as long as the server. ERR_NOT_FOUND: libmicrohttpd is not
+ * installed; ERR_UNSUPPORTED: it cannot TLS; ERR_USAGE: certificate and key are no pair. */
+enum status server_open(struct server **out, struct site *site,
+                        const struct server_options *options, struct error *err);
 void server_close(struct server *s); /* closes all connections; accepts NULL */
 
 /* One more listening socket; the caller's, and it must not block. ERR_NOMEM: there are too many. */

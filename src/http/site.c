@@ -101,7 +101,7 @@ static bool render(struct site *s, enum text which)
     }
 }
 
-/* The site's own reference; NULL: no memory. There is a snapshot. */
+/* The site's own reference; NULL: no memory. */
 static struct blob *text_of(struct site *s, enum text which)
 {
     if (s->texts[which])
@@ -124,17 +124,6 @@ static void answer_blob(struct http_answer *out, struct blob *b, const char *typ
         out->body = blob_ref(packed ? packed : b);
 }
 
-static void answer_text_of(struct site *s, const struct http_request *r, enum text which,
-                           const char *type, struct http_answer *out)
-{
-    if (s->snapshot) {
-        answer_blob(out, text_of(s, which), type, r);
-        return;
-    }
-    answer_text(out, 503, "nothing is known yet");
-    out->retry = true;
-}
-
 static void answer_page(struct site *s, const struct http_request *r, struct http_answer *out)
 {
     answer_blob(out, s->page, html_type, r);
@@ -146,18 +135,33 @@ static void answer_dcgm_page(struct site *s, const struct http_request *r, struc
     answer_blob(out, s->dcgm_page, html_type, r);
 }
 
-static void answer_status(struct site *s, const struct http_request *r, struct http_answer *out)
+static void answer_later(struct http_answer *out, const char *why)
 {
-    answer_text_of(s, r, TEXT_STATUS, json_type, out);
+    answer_text(out, 503, why);
+    out->retry = true;
 }
 
+static void answer_status(struct site *s, const struct http_request *r, struct http_answer *out)
+{
+    if (s->snapshot)
+        answer_blob(out, text_of(s, TEXT_STATUS), json_type, r);
+    else
+        answer_later(out, "nothing is known yet");
+}
+
+/* Without a snapshot there is something to say: that nothing is up. */
 static void answer_metrics(struct site *s, const struct http_request *r, struct http_answer *out)
 {
-    bool is_dcgm = r->door == HTTP_DOOR_DCGM;
-    if (is_dcgm ? !s->ops->dcgm : !s->ops->metrics)
-        answer_text(out, 503, "metrics in Prometheus's format are not built in yet");
+    answer_blob(out, text_of(s, TEXT_METRICS), metrics_type, r);
+}
+
+/* DCGM's names have none for that. */
+static void answer_dcgm(struct site *s, const struct http_request *r, struct http_answer *out)
+{
+    if (s->reason[0])
+        answer_later(out, s->reason);
     else
-        answer_text_of(s, r, is_dcgm ? TEXT_DCGM : TEXT_METRICS, metrics_type, out);
+        answer_blob(out, text_of(s, TEXT_DCGM), metrics_type, r);
 }
 
 static void answer_health(struct site *s, const struct http_request *r, struct http_answer *out)
@@ -222,7 +226,7 @@ static const struct {
     {HTTP_DOOR_WEB, "/history.json", answer_history},
     {HTTP_DOOR_WEB, "/healthz", answer_health},
     {HTTP_DOOR_DCGM, "/", answer_dcgm_page},
-    {HTTP_DOOR_DCGM, "/metrics", answer_metrics},
+    {HTTP_DOOR_DCGM, "/metrics", answer_dcgm},
     {HTTP_DOOR_DCGM, "/health", answer_health},
 };
 

@@ -11,8 +11,7 @@
 
 struct site;
 
-/* Texts that the owner makes of a snapshot, once each, when first asked for. NULL: there is none.
- */
+/* Texts that the owner makes of a snapshot (NULL = none yet), once each, when first asked for. */
 struct site_ops {
     void (*metrics)(void *self, const struct snapshot *s, struct buf *out);
     void (*dcgm)(void *self, const struct snapshot *s, struct buf *out);
