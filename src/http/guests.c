@@ -149,7 +149,7 @@ bool guests_may_stream(const struct guests *t, const struct guest *g)
 {
     size_t all = 0, same = 0;
     for (size_t i = 0; i < t->n; i++) {
-        bool streams = t->list[i]->state == GUEST_STREAMING;
+        bool streams = t->list[i]->state == GUEST_STREAMING && !t->list[i]->is_leaving;
         all += streams;
         same += streams && is_same(t->list[i], g);
     }

@@ -207,10 +207,25 @@ static bool begin_stream(struct server *s, struct guest *g, unsigned hz)
     return true;
 }
 
+/* The library does not look at a stream that waits: who has gone is noticed with the next message.
+ */
+static void end_gone_streams(struct server *s)
+{
+    char c;
+    for (size_t i = 0; i < s->guests.n; i++) {
+        struct guest *g = s->guests.list[i];
+        if (g->state == GUEST_STREAMING && !g->is_leaving &&
+            recv(g->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+            shut(s, g);
+    }
+}
+
 static enum MHD_Result answer_stream(struct server *s, struct MHD_Connection *c, struct guest *g,
                                      struct http_answer *a)
 {
     struct reader *reader;
+    if (!guests_may_stream(&s->guests, g))
+        end_gone_streams(s);
     if (!guests_may_stream(&s->guests, g)) {
         answer_text(a, 503, "too many event streams");
         a->retry = true;
