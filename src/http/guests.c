@@ -100,29 +100,25 @@ struct guest *guests_victim(const struct guests *t, const struct guest *newcomer
     }
     if (!newcomer->is_local && (fresh >= GUESTS_NEW || same >= GUESTS_SAME))
         return first_to_go(t, newcomer, now_ns);
-    return all >= GUESTS_MAX ? first_to_go(t, NULL, now_ns) : NULL;
+    return all >= t->max ? first_to_go(t, NULL, now_ns) : NULL;
 }
 
-struct guest *guests_late(const struct guests *t, int64_t now_ns)
+bool guest_is_late(const struct guest *g, int64_t now_ns)
 {
     static const int64_t limit_ns[] = {[GUEST_READING] = GUESTS_REQUEST_NS,
                                        [GUEST_ANSWERING] = GUESTS_ANSWER_NS,
                                        [GUEST_IDLE] = GUESTS_IDLE_NS,
                                        [GUEST_THINKING] = 0,
                                        [GUEST_STREAMING] = 0};
-    for (size_t i = 0; i < t->n; i++) {
-        int64_t limit = limit_ns[t->list[i]->state];
-        if (!t->list[i]->is_leaving && limit && now_ns - t->list[i]->since_ns > limit)
-            return t->list[i];
-    }
-    return NULL;
+    int64_t limit = limit_ns[g->state];
+    return !g->is_leaving && limit && now_ns - g->since_ns > limit;
 }
 
 /* ---- the table ---- */
 
 bool guests_add(struct guests *t, struct guest *g)
 {
-    if (t->n == sizeof t->list / sizeof t->list[0])
+    if (t->n >= t->max + GUESTS_SPARE)
         return false;
     t->list[t->n++] = g;
     return true;

@@ -16,12 +16,15 @@
 #include "http/request.h"
 #include "http/stream.h"
 
-/* MAX: at once. NEW: of one address (of IPv6: of one /64) that have had no answer yet, SAME: in all
+/* MAX: at once, so that a thousand slow ones are held until their time is up: closing them sooner
+ * makes them come back sooner, which costs more. 16 KiB each. SPARE: those that are being closed
+ * beside them. NEW: of one address (of IPv6: of one /64) that have had no answer yet, SAME: in all
  * of one address; neither for loopback, where proxies and scrapers are one address. STREAMS: event
  * streams in all, STREAMS_SAME: of one address. CHECKS_SAME: passwords of one address that wait to
  * be checked. */
 enum {
-    GUESTS_MAX = 256,
+    GUESTS_MAX = 1200,
+    GUESTS_SPARE = 256,
     GUESTS_NEW = 8,
     GUESTS_SAME = 64,
     GUESTS_STREAMS = 64,
@@ -62,8 +65,8 @@ struct guest {
 };
 
 struct guests {
-    struct guest *list[GUESTS_MAX + GUESTS_MAX]; /* owned; those that leave are among them */
-    size_t n;
+    struct guest *list[GUESTS_MAX + GUESTS_SPARE]; /* owned; those that leave are among them */
+    size_t n, max; /* max: at most GUESTS_MAX, less where descriptors are few */
 };
 
 /* The address of a connection, with which it is counted. */
@@ -72,8 +75,8 @@ void guest_address(struct guest *g, const struct sockaddr *from, const struct so
 /* Before a newcomer is let in: who has to go for it, NULL = nobody. To be asked once. */
 struct guest *guests_victim(const struct guests *t, const struct guest *newcomer, int64_t now_ns);
 
-/* Who has had its time, NULL = nobody; to be asked again after it was shut down. */
-struct guest *guests_late(const struct guests *t, int64_t now_ns);
+/* Has it had its time? */
+bool guest_is_late(const struct guest *g, int64_t now_ns);
 
 /* false: there is no room, even among those that leave. */
 bool guests_add(struct guests *t, struct guest *g);

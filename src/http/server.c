@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,7 +17,8 @@
 
 /* ACCEPTS: between two looks at what the accepted ones want, so that in a flood a client that has
  * sent its request is served before it is the oldest. MEMORY: of a connection, for request and
- * headers. LOOK: how often deadlines are looked at. PAUSE: when there is no descriptor left. */
+ * headers. LOOK: how often deadlines are looked at. PAUSE: when there is no descriptor left.
+ * OWN_FDS: descriptors that are nobody's connection. GUESTS_MIN: where the system allows few. */
 enum {
     DOORS_MAX = 16,
     ACCEPTS = 32,
@@ -24,6 +26,8 @@ enum {
     INACTIVE_S = 10,
     LOOK_MS = 100,
     PAUSE_MS = 100,
+    OWN_FDS = 64,
+    GUESTS_MIN = 64,
 };
 
 struct door {
@@ -214,8 +218,10 @@ static void end_gone_streams(struct server *s)
     char c;
     for (size_t i = 0; i < s->guests.n; i++) {
         struct guest *g = s->guests.list[i];
-        if (g->state == GUEST_STREAMING && !g->is_leaving &&
-            recv(g->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+        if (g->state != GUEST_STREAMING || g->is_leaving)
+            continue;
+        ssize_t n = recv(g->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT);
+        if (n == 0 || (n < 0 && errno != EAGAIN))
             shut(s, g);
     }
 }
@@ -375,6 +381,24 @@ static size_t unescape_nothing(void *self, struct MHD_Connection *c, char *text)
 
 /* ---- opening ---- */
 
+/* As many as there are descriptors for. */
+static size_t room_for_guests(void)
+{
+    struct rlimit files;
+    rlim_t wanted = GUESTS_MAX + GUESTS_SPARE + OWN_FDS;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return GUESTS_MIN;
+    if (files.rlim_cur < wanted) {
+        files.rlim_cur = files.rlim_max < wanted ? files.rlim_max : wanted;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    if (files.rlim_cur >= wanted)
+        return GUESTS_MAX;
+    return files.rlim_cur > GUESTS_MIN + GUESTS_SPARE + OWN_FDS
+               ? (size_t)files.rlim_cur - GUESTS_SPARE - OWN_FDS
+               : GUESTS_MIN;
+}
+
 /* Not older than TLS 1.2 (2008), which every browser and Prometheus speak. */
 static const char priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 
@@ -384,7 +408,7 @@ static enum status start(struct server *s, const struct server_options *o, struc
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, s},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, s},
         {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)unescape_nothing, NULL},
-        {MHD_OPTION_CONNECTION_LIMIT, 2 * GUESTS_MAX, NULL},
+        {MHD_OPTION_CONNECTION_LIMIT, GUESTS_MAX + GUESTS_SPARE, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, MEMORY_BYTES, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, INACTIVE_S, NULL},
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
@@ -420,6 +444,7 @@ enum status server_open(struct server **out, struct site *site,
         return fail(err, ERR_NOMEM, 0, "out of memory");
     *s =
         (struct server){.site = site, .auth = options->auth, .epoll_fd = -1, .hello = site_hello()};
+    s->guests.max = room_for_guests();
     enum status st = s->hello ? mhd_api_get(&s->mhd, err) : fail(err, ERR_NOMEM, 0, "no memory");
     if (!st)
         st = start(s, options, err);
@@ -472,30 +497,34 @@ static void let_in(struct server *s, struct guest *g, const struct sockaddr *fro
     leave(s, g);
 }
 
-/* false: there is nobody, or it cannot be done now. */
-static bool accept_one(struct server *s, const struct door *d)
+void server_admit(struct server *s, int fd, enum http_door door)
 {
     union {
         struct sockaddr any;
         struct sockaddr_storage storage;
     } from = {0}, to = {0};
     socklen_t from_len = sizeof from, to_len = sizeof to;
-    int fd = accept4(d->fd, &from.any, &from_len, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0) {
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            s->pause_until_ns = clock_monotonic_ns() + PAUSE_MS * INT64_C(1000000);
-        return errno == ECONNABORTED || errno == EINTR;
-    }
     struct guest *g = calloc(1, sizeof *g);
-    if (!g || getsockname(fd, &to.any, &to_len) != 0) {
+    if (!g || getpeername(fd, &from.any, &from_len) != 0 ||
+        getsockname(fd, &to.any, &to_len) != 0) { /* it has gone already */
         free(g);
         close(fd);
-        return true;
+        return;
     }
-    *g = (struct guest){.fd = fd, .door = d->kind, .since_ns = clock_monotonic_ns()};
+    *g = (struct guest){.fd = fd, .door = door, .since_ns = clock_monotonic_ns()};
     guest_address(g, &from.any, &to.any);
     let_in(s, g, &from.any, from_len);
-    return true;
+}
+
+/* false: there is nobody, or it cannot be done now. */
+static bool accept_one(struct server *s, const struct door *d)
+{
+    int fd = accept4(d->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0)
+        server_admit(s, fd, d->kind);
+    else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+        s->pause_until_ns = clock_monotonic_ns() + PAUSE_MS * INT64_C(1000000);
+    return fd >= 0 || errno == ECONNABORTED || errno == EINTR;
 }
 
 static void accept_some(struct server *s)
@@ -531,8 +560,9 @@ static void end_late_ones(struct server *s)
     if (now_ns - s->looked_ns < LOOK_MS * INT64_C(1000000))
         return;
     s->looked_ns = now_ns;
-    for (struct guest *g; (g = guests_late(&s->guests, now_ns));)
-        shut(s, g);
+    for (size_t i = 0; i < s->guests.n; i++)
+        if (guest_is_late(s->guests.list[i], now_ns))
+            shut(s, s->guests.list[i]);
 }
 
 void server_step(struct server *s)
@@ -541,6 +571,11 @@ void server_step(struct server *s)
     end_late_ones(s);
     take_checks(s);
     s->mhd->MHD_run(s->daemon);
+}
+
+size_t server_guests(const struct server *s)
+{
+    return s->guests.n;
 }
 
 size_t server_streams(const struct server *s, unsigned hz)

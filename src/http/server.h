@@ -26,10 +26,14 @@ void server_close(struct server *s); /* closes all connections; accepts NULL */
 /* One more listening socket; the caller's, and it must not block. ERR_NOMEM: there are too many. */
 enum status server_listen(struct server *s, int fd, enum http_door door, struct error *err);
 
+/* Takes over a connection that was made already; its socket must not block. */
+void server_admit(struct server *s, int fd, enum http_door door);
+
 void server_waits(const struct server *s, struct waits *w);
 void server_step(struct server *s);
 
-/* How many event streams of this rate there are; 0 = of any rate. */
+/* How many are connected; how many event streams of this rate there are; 0 = of any rate. */
+size_t server_guests(const struct server *s);
 size_t server_streams(const struct server *s, unsigned hz);
 
 /* Sends a message to the streams of this rate, or with 0 to all. Whoever is too slow is closed. */
