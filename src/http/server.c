@@ -50,7 +50,7 @@ struct server {
     char said[300]; /* the library's last words */
 };
 
-static void say(void *self, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void say(void *self, const char *fmt, va_list ap)
 {
     struct server *s = self;
     vsnprintf(s->said, sizeof s->said, fmt, ap);
