@@ -15,11 +15,21 @@ cmake -S "$root" -B "$build" "${generator[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo
 cmake --build "$build" --target smeff >/dev/null
 rm -rf "$out" && mkdir -p "$out/lib"
 objcopy --strip-debug "$build/smeff" "$out/smeff"
-# libcurl is loaded by its name when a server is asked for.
-curl=$(gcc -print-file-name=libcurl.so.4)
-[[ -e $curl ]] || curl=$(ldconfig -p | awk '$1 == "libcurl.so.4" { print $NF; exit }')
+# These are loaded by their names when they are wanted: to ask a server, to serve by HTTP, for its users' passwords.
+loaded=()
+for name in libcurl.so.4 libmicrohttpd.so.12 libcrypt.so.1; do
+    lib=$(gcc -print-file-name="$name")
+    [[ -e $lib ]] || lib=$(ldconfig -p | awk -v name="$name" '$1 == name && !n++ { print $NF }')
+    [[ -z $lib ]] || loaded+=("$name" "$lib")
+done
 # Everything but glibc itself, which must be the target's own.
-{ ldd "$build/smeff"; ldd "$curl"; printf '\t%s => %s\n' libcurl.so.4 "$curl"; } | awk '$2 == "=>" { print $3 }' | sort -u | while read -r lib; do
+{
+    ldd "$build/smeff"
+    for ((i = 0; i < ${#loaded[@]}; i += 2)); do
+        ldd "${loaded[i + 1]}"
+        printf '\t%s => %s\n' "${loaded[i]}" "${loaded[i + 1]}"
+    done
+} | awk '$2 == "=>" { print $3 }' | sort -u | while read -r lib; do
     case ${lib##*/} in
     libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | ld-linux*) ;;
     *) cp -L "$lib" "$out/lib/" ;;

@@ -20,6 +20,7 @@ pkg-config      cmd:pkg-config
 libjansson-dev  lib:jansson
 libsqlite3-dev  lib:sqlite3
 libcurl4-openssl-dev lib:libcurl
+libmicrohttpd-dev lib:libmicrohttpd
 zlib1g-dev      lib:zlib
 libncurses-dev  lib:ncursesw
 END
@@ -48,6 +49,7 @@ pkgconf-pkg-config     cmd:pkg-config
 jansson-devel          lib:jansson
 sqlite-devel           lib:sqlite3
 libcurl-devel          lib:libcurl
+libmicrohttpd-devel    lib:libmicrohttpd
 zlib-devel             lib:zlib
 ncurses-devel          lib:ncursesw
 findutils              cmd:find
@@ -62,6 +64,8 @@ compiler-rt            fuzzer:
 sqlite                 cmd:sqlite3
 jq                     cmd:jq
 tmux                   cmd:tmux
+curl                   cmd:curl
+openssl                cmd:openssl
 diffutils              cmd:diff
 END
 }
@@ -163,7 +167,7 @@ deps_install() {
     *)
         echo "No package manager that is known here (apt, dnf), and something seems to be missing."
         echo "The build needs: a C compiler (gcc 12, clang 14 or newer), make or ninja, CMake 3.22,"
-        echo "pkg-config, jansson 2.13, SQLite 3.34, libcurl 7.81, zlib and ncursesw 6.1 with their headers."
+        echo "pkg-config, jansson 2.13, SQLite 3.34, libcurl 7.81, libmicrohttpd 0.9.71, zlib and ncursesw 6.1 with their headers."
         if [[ $what == test ]]; then
             echo "The tests need also: cmocka, clang with libFuzzer, the sqlite3 shell, jq, tmux and promtool."
         fi

@@ -13,6 +13,13 @@
 
 #include "base/fds.h"
 
+/* A process that gets descriptors is one that gives up its privileges: what a sandbox forbids there
+ * (capset) is not needed, since an exec without ambient capabilities leaves none to a user. */
+static void shed_capabilities(void)
+{
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+}
+
 /* Those given become 3, 4, …: first copies above all of them, since one may be another's place. */
 static bool give(const int *fds, size_t n)
 {
@@ -41,8 +48,11 @@ static void become(const char *path, const char *const *argv, int out, bool keep
         (!keep_stderr && dup2(null, STDERR_FILENO) < 0))
         _exit(127);
     fds_close_on_exec(false);
-    if (!give(fds, n))
-        _exit(127);
+    if (n) {
+        shed_capabilities();
+        if (!give(fds, n))
+            _exit(127);
+    }
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

@@ -229,7 +229,10 @@ const struct command command_daemon = {
         "In its folder (/run/smeff of root, else $XDG_RUNTIME_DIR/smeff) are status.json, written\n"
         "whole each second, and the socket, for this user alone, or with --group for its members\n"
         "too. The last ten minutes are kept in memory, in at most 64 MiB. `run --replay FILE\n"
-        "--loop` plays a recording instead of a card.",
+        "--loop` plays a recording instead of a card.\n\n"
+        "With --listen there is a live page at http://localhost:19400/, /metrics for Prometheus,\n"
+        "/status.json, /events (server-sent) and /healthz. A process without privileges serves\n"
+        "them (docs/http.md).",
     .example = "smeff daemon start && smeff daemon status",
     .options = OPTION(JSON) | OPTION(NO_COLOR) | OPTION(GPU) | OPTION(BACKEND) | OPTION(RATE) |
                OPTION(SET) | OPTION(METRIC) | OPTION(CUPTI) | OPTION(NSYS) | OPTION(METRICS_SET) |

@@ -73,7 +73,8 @@ static void begin(void)
 
 static bool is_ours(int code)
 {
-    static const int codes[] = {200, 400, 401, 404, 405, 413, 414, 421, 431, 500, 501, 503, 505};
+    static const int codes[] = {100, 200, 400, 401, 404, 405, 413,
+                                414, 421, 431, 500, 501, 503, 505};
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
         if (codes[i] == code)
             return true;

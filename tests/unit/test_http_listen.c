@@ -18,8 +18,8 @@ static void test_words(void **state)
                                        "127.0.0.1:65535", "0.0.0.0:80", "[::]:9400",
                                        "[::1]",           "::1",        "::",
                                        "gpu17.example:9", "1.2.3.4"},
-                             *const bad[] = {"",   ":",    ":0",     ":65536",  "9400",
-                                             ":x", "a:1 ", "a:+1",   "[::1",    "[::1]x:1",
+                             *const bad[] = {"",   ":",    ":0",     ":65536", "9400",
+                                             ":x", "a:1 ", "a:+1",   "[::1",   "[::1]x:1",
                                              "a:", ":-1",  "[::1]:", "a:1e3"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
         if (listen_check("listen", good[i], NULL))
