@@ -25,8 +25,8 @@ struct proc {
 enum status proc_start(struct proc *p, const char *path, const char *const *argv, bool keep_stderr,
                        struct error *err);
 
-/* The same, with n (at most PROC_FDS_MAX) descriptors of ours, as 3, 4, … there, and without ambient
- * capabilities: whoever is not root has then none there. */
+/* The same, with n (at most PROC_FDS_MAX) descriptors of ours, as 3, 4, … there, and without
+ * ambient capabilities: whoever is not root has then none there. */
 enum { PROC_FDS_MAX = 32 };
 enum status proc_start_with(struct proc *p, const char *path, const char *const *argv,
                             bool keep_stderr, const int *fds, size_t n, struct error *err);
