@@ -352,6 +352,7 @@ static int http(const struct options *o, int argc, char **argv)
     interrupt_catch();
     enum status st = open_all(&w, o, argv[0], &err);
     dprintf(STDOUT_FILENO, "%s\n", st ? err.text : "ready");
+    fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK); /* a daemon that hangs does not read */
     if (!st) {
         st = loop(&w, &err);
         if (st)

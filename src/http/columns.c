@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "http/columns.h"
 
-#include <math.h>
-
-#include "base/num.h"
+#include "http/digits.h"
 #include "metric/metric.h"
-
-static void put_number(struct buf *out, double v)
-{
-    char text[NUM_TEXT_SIZE];
-    if (isfinite(v))
-        buf_add(out, text, num_format_digits(text, v, 5));
-    else
-        buf_puts(out, "null");
-}
 
 static void put_list(struct buf *out, const char *name, const struct trace_column *list, size_t n,
                      size_t offset)
@@ -22,7 +11,7 @@ static void put_list(struct buf *out, const char *name, const struct trace_colum
     for (size_t i = 0; i < n; i++) {
         if (i)
             buf_putc(out, ',');
-        put_number(out, *(const double *)((const char *)&list[i] + offset));
+        digits_put(out, *(const double *)((const char *)&list[i] + offset));
     }
     buf_putc(out, ']');
 }

@@ -3,15 +3,8 @@
 
 #include <string.h>
 
-#include "base/num.h"
+#include "http/digits.h"
 #include "metric/metric.h"
-
-/* Five digits: a screen has no more. */
-static void put_number(struct buf *out, double v)
-{
-    char text[NUM_TEXT_SIZE];
-    buf_add(out, text, num_format_digits(text, v, 5));
-}
 
 static void put_key(struct buf *out, const char *comma, const char *key)
 {
@@ -31,11 +24,11 @@ static bool put_gpu(struct buf *out, const char *comma, const struct frames *f, 
         if (!any)
             buf_printf(out, "%s{\"index\":%u,\"values\":{", comma, gpu);
         put_key(out, any ? "," : "", metric_info((enum metric)m)->key);
-        put_number(out, min);
+        digits_put(out, min);
         buf_putc(out, ',');
-        put_number(out, mean);
+        digits_put(out, mean);
         buf_putc(out, ',');
-        put_number(out, max);
+        digits_put(out, max);
         buf_putc(out, ']');
         any = true;
     }

@@ -44,7 +44,7 @@ struct server {
     struct door doors[DOORS_MAX];
     size_t n_doors;
     struct guests guests;
-    struct guest *entering; /* while the library is told of it */
+    struct guest *entering; /* while the library is told of it; NULL = it has left again */
     struct blob *hello;
     int64_t looked_ns, pause_until_ns;
     char said[300]; /* the library's last words */
@@ -73,11 +73,12 @@ static void resume(struct server *s, struct guest *g)
     }
 }
 
-/* The library notices and closes it. */
+/* The library notices and closes it. One that it has not begun with is refused when it does. */
 static void shut(struct server *s, struct guest *g)
 {
     g->is_leaving = true;
-    shutdown(g->fd, SHUT_RDWR);
+    if (g->library)
+        shutdown(g->fd, SHUT_RDWR);
     resume(s, g);
 }
 
@@ -94,7 +95,20 @@ static void leave(struct server *s, struct guest *g)
     guests_remove(&s->guests, g);
     auth_forget(s->auth, g);
     free_stream(g);
+    if (s->entering == g)
+        s->entering = NULL;
     free(g);
+}
+
+/* Versions of the library differ in whether they begin with a connection at once. */
+static struct guest *guest_with_fd(const struct server *s, struct MHD_Connection *c)
+{
+    const union MHD_ConnectionInfo *info =
+        s->mhd->MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+    for (size_t i = 0; info && i < s->guests.n; i++)
+        if (s->guests.list[i]->fd == info->connect_fd)
+            return s->guests.list[i];
+    return NULL;
 }
 
 static void on_connection(void *self, struct MHD_Connection *c, void **context,
@@ -102,10 +116,10 @@ static void on_connection(void *self, struct MHD_Connection *c, void **context,
 {
     struct server *s = self;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        *context = s->entering;
-        if (s->entering)
-            s->entering->library = c;
-        s->entering = NULL;
+        struct guest *g = guest_with_fd(s, c);
+        *context = g;
+        if (g)
+            g->library = c;
     } else if (*context) {
         leave(s, *context);
         *context = NULL;
@@ -491,10 +505,10 @@ static void let_in(struct server *s, struct guest *g, const struct sockaddr *fro
         return;
     }
     s->entering = g;
-    if (s->mhd->MHD_add_connection(s->daemon, g->fd, from, len) == MHD_YES || !s->entering)
-        return; /* else it has closed the socket */
+    bool is_in = s->mhd->MHD_add_connection(s->daemon, g->fd, from, len) == MHD_YES;
+    if (!is_in && s->entering)
+        leave(s, g); /* the library has closed the socket */
     s->entering = NULL;
-    leave(s, g);
 }
 
 void server_admit(struct server *s, int fd, enum http_door door)
@@ -560,9 +574,13 @@ static void end_late_ones(struct server *s)
     if (now_ns - s->looked_ns < LOOK_MS * INT64_C(1000000))
         return;
     s->looked_ns = now_ns;
-    for (size_t i = 0; i < s->guests.n; i++)
-        if (guest_is_late(s->guests.list[i], now_ns))
-            shut(s, s->guests.list[i]);
+    for (size_t i = s->guests.n; i-- > 0;) {
+        struct guest *g = s->guests.list[i];
+        if (!g->library && now_ns - g->since_ns > GUESTS_REQUEST_NS)
+            leave(s, g); /* the library never began with it, and has closed it */
+        else if (guest_is_late(g, now_ns))
+            shut(s, g);
+    }
 }
 
 void server_step(struct server *s)

@@ -20,6 +20,15 @@ static const char json_type[] = "application/json; charset=utf-8",
 /* What is made of a snapshot when it is first asked for. */
 enum text { TEXT_STATUS, TEXT_METRICS, TEXT_DCGM, TEXTS };
 
+/* Charts that were asked for since the newest snapshot. FRESH: so many are made a second, a
+ * millisecond each; KEPT: so many of them are shared. */
+enum { CHARTS_FRESH = 100, CHARTS_KEPT = 16 };
+
+struct chart {
+    uint64_t gpu, seconds, columns;
+    struct blob *text; /* NULL = none */
+};
+
 struct site {
     const struct trace *trace;
     const struct site_ops *ops;
@@ -27,6 +36,8 @@ struct site {
     struct snapshot *snapshot; /* owned; NULL = none yet */
     unsigned long long number; /* of the snapshot */
     struct blob *texts[TEXTS], *page, *dcgm_page;
+    struct chart charts[CHARTS_KEPT];
+    size_t n_charts;    /* made, kept or not */
     struct buf scratch; /* keeps its memory: a snapshot's texts are as long as the last one's */
     char host[256], reason[200];
 };
@@ -58,6 +69,11 @@ static void forget_texts(struct site *s)
         blob_unref(s->texts[i]);
         s->texts[i] = NULL;
     }
+    for (size_t i = 0; i < CHARTS_KEPT; i++) {
+        blob_unref(s->charts[i].text);
+        s->charts[i] = (struct chart){0};
+    }
+    s->n_charts = 0;
 }
 
 void site_destroy(struct site *s)
@@ -195,23 +211,50 @@ static bool get_number(const char *text, uint64_t otherwise, uint64_t most, uint
     return !text || (num_parse_u64(text, out) && *out <= most);
 }
 
+static struct chart *find_chart(struct site *s, const struct chart *wanted)
+{
+    for (size_t i = 0; i < CHARTS_KEPT; i++) {
+        struct chart *c = &s->charts[i];
+        if (c->text && c->gpu == wanted->gpu && c->seconds == wanted->seconds &&
+            c->columns == wanted->columns)
+            return c;
+    }
+    return NULL;
+}
+
+/* Made, kept for a second, and the site's; NULL: no such GPU, or no memory. */
+static struct blob *make_chart(struct site *s, const struct chart *wanted)
+{
+    struct chart *place = &s->charts[s->n_charts++ % CHARTS_KEPT];
+    buf_clear(&s->scratch);
+    if (!columns_json(&s->scratch, s->trace, (unsigned)wanted->gpu, (double)wanted->seconds,
+                      wanted->columns))
+        return NULL;
+    blob_unref(place->text);
+    *place = *wanted;
+    place->text = blob_of(&s->scratch);
+    return place->text;
+}
+
 static void answer_history(struct site *s, const struct http_request *r, struct http_answer *out)
 {
-    uint64_t gpu, seconds, columns;
-    if (!get_number(r->gpu, 0, UINT32_MAX, &gpu) ||
-        !get_number(r->seconds, TRACE_SECONDS, TRACE_SECONDS, &seconds) || seconds == 0 ||
-        !get_number(r->columns, 300, COLUMNS_MAX, &columns) || columns == 0) {
+    struct chart wanted = {0};
+    if (!get_number(r->gpu, 0, UINT32_MAX, &wanted.gpu) ||
+        !get_number(r->seconds, TRACE_SECONDS, TRACE_SECONDS, &wanted.seconds) ||
+        wanted.seconds == 0 || !get_number(r->columns, 300, COLUMNS_MAX, &wanted.columns) ||
+        wanted.columns == 0) {
         answer_text(out, 400, "gpu is a number, seconds 1 to 600, columns 1 to 600");
         return;
     }
-    buf_clear(&s->scratch);
-    if (!columns_json(&s->scratch, s->trace, (unsigned)gpu, (double)seconds, columns)) {
+    const struct chart *kept = find_chart(s, &wanted);
+    if (kept)
+        answer_blob(out, kept->text, json_type, r);
+    else if (!trace_has_gpu(s->trace, (unsigned)wanted.gpu))
         answer_text(out, 404, "no such GPU");
-        return;
-    }
-    struct blob *b = blob_of(&s->scratch);
-    answer_blob(out, b, json_type, r);
-    blob_unref(b);
+    else if (s->n_charts >= CHARTS_FRESH)
+        answer_later(out, "too many different charts are asked for");
+    else
+        answer_blob(out, make_chart(s, &wanted), json_type, r);
 }
 
 static const struct {

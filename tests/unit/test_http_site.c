@@ -7,6 +7,7 @@
 #include "support.h"
 
 #include "http/columns.h"
+#include "http/digits.h"
 #include "http/frame_json.h"
 #include "http/gate.h"
 #include "http/page.h"
@@ -401,6 +402,74 @@ static void test_history_arguments(void **state)
     json_decref(o);
 }
 
+/* One that is asked for again in the same second is not made again; a hundred different ones are.
+ */
+static void test_history_shared(void **state)
+{
+    (void)state;
+    struct http_request r = get("/history.json");
+    struct http_answer first, second;
+    char columns[16];
+    site_answer(site, &r, &first);
+    site_answer(site, &r, &second);
+    assert_ptr_equal(first.body, second.body);
+    blob_unref(second.body);
+    r.columns = columns;
+    for (int i = 0; i < 99; i++) {
+        snprintf(columns, sizeof columns, "%d", i + 1);
+        assert_int_equal(status_of(&r), 200);
+    }
+    snprintf(columns, sizeof columns, "599");
+    assert_int_equal(status_of(&r), 503);
+    snprintf(columns, sizeof columns, "99"); /* is there */
+    assert_int_equal(status_of(&r), 200);
+    site_take(site, take_snapshot());
+    snprintf(columns, sizeof columns, "599");
+    assert_int_equal(status_of(&r), 200);
+    assert_int_equal(first.body->refs, 1);
+    blob_unref(first.body);
+}
+
+static void test_digits(void **state)
+{
+    (void)state;
+    static const struct {
+        double v;
+        const char *text;
+    } numbers[] = {{0, "0"},
+                   {-0.0, "0"},
+                   {1, "1"},
+                   {0.5, "0.5"},
+                   {-0.25, "-0.25"},
+                   {0.123456, "0.12346"},
+                   {0.999996, "1"},
+                   {99999.6, "100000"},
+                   {12345.4, "12345"},
+                   {123456789, "123460000"},
+                   {4.87634e12, "4876300000000"},
+                   {0.00001234567, "0.000012346"},
+                   {9.99999, "10"},
+                   {10.05, "10.05"},
+                   {582.226, "582.23"},
+                   {NAN, "null"},
+                   {INFINITY, "null"},
+                   {1e-9, "1e-09"},
+                   {2.5e20, "2.5e+20"}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct buf out = BUF_INIT;
+        digits_put(&out, numbers[i].v);
+        assert_string_equal(buf_str(&out), numbers[i].text);
+        buf_fini(&out);
+    }
+    /* against printf, over all magnitudes */
+    for (double v = 1.23456e-8; v < 1e18; v *= 1.0173) {
+        struct buf out = BUF_INIT;
+        digits_put(&out, v);
+        assert_near(strtod(buf_str(&out), NULL) / v, 1, 5.1e-5);
+        buf_fini(&out);
+    }
+}
+
 /* ---- event streams ---- */
 
 static void test_rates(void **state)
@@ -517,6 +586,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_gzip, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_history, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_history_arguments, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_history_shared, set_up, tear_down),
+        cmocka_unit_test(test_digits),
         cmocka_unit_test_setup_teardown(test_rates, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_status_event, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_frame_event, set_up, tear_down),
