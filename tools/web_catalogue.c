@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the catalogue as the live page needs it: web_catalogue FILE. A script of one constant,
- * `CATALOGUE`: key → label, group and help. */
+ * `CATALOGUE`: key → label, group, help, and whether it has a trace (src/collect/trace.h). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,8 @@ static void put_catalogue(struct buf *out)
         put_text(out, metric_group_title(info->group));
         buf_puts(out, ", help: ");
         put_text(out, info->help);
-        buf_puts(out, " },\n");
+        bool has_trace = info->kind == KIND_GAUGE && info->unit != UNIT_FLAGS;
+        buf_printf(out, ", hasTrace: %s },\n", has_trace ? "true" : "false");
     }
     buf_puts(out, "};\n");
 }

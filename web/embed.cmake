@@ -6,7 +6,8 @@
 cmake_minimum_required(VERSION 3.22)
 
 # In this order; one scope, so later files use earlier ones.
-set(scripts format.js dom.js trace.js feed.js chart.js lane.js pieces.js views.js keys.js page.js)
+set(scripts format.js dom.js trace.js feed.js chart.js lane.js pieces.js view_parts.js view_overview.js
+    view_gpu.js view_metrics.js view_processes.js keys.js page.js places.js moments.js words.js start.js)
 
 # BASE64 of the SHA-256 of a file.
 function(hash_of file out)

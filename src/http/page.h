@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The live page, embedded at build time from web/. */
+/* The live page: web/embed.cmake makes it at build time from web/ and the catalogue. */
 #ifndef SMEFF_HTTP_PAGE_H
 #define SMEFF_HTTP_PAGE_H
 
@@ -7,7 +7,7 @@
 
 extern const unsigned char web_page[];
 extern const size_t web_page_size;
-extern const char
-    web_page_csp[]; /* the Content-Security-Policy that lets it run, and nothing else */
+/* The Content-Security-Policy that lets it run, and nothing else. */
+extern const char web_page_csp[];
 
 #endif
