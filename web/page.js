@@ -18,6 +18,7 @@ const page = {
     receivedAt: 0, // when the status came, of nowMs()
     takenMs: 0, // and when it was taken, by the clock of the server
     historyWords: '',
+    isOld: false, // nothing new comes
     trace: new Trace(),
     verdicts: new Verdicts(),
     help: byId('help'),

@@ -148,6 +148,24 @@ function boardFacts(gpu) {
     });
 }
 
+class BoardPiece {
+    constructor(parent) {
+        this.part = makePart(parent, 'Board', 'board');
+        this.facts = makeIn(this.part.body, 'dl', 'facts');
+        this.reasons = makeIn(this.part.body, 'ul', 'reasons');
+    }
+
+    update(gpu) {
+        const facts = boardFacts(gpu);
+        setChildren(this.facts, facts, makeFact, fillFact);
+        setLines(this.reasons, reasonsOf(facts));
+    }
+}
+
+/* Why facts have no sound number. */
+const reasonsOf = (facts) =>
+    facts.filter((fact) => fact.reason).map((fact) => `${fact.label} is ${fact.reason}`);
+
 /* ---- servers ---- */
 
 const SIGNALS = [
@@ -205,10 +223,7 @@ function fillServer(root, server) {
         reason: reasonText(value),
     }));
     setChildren(facts, list, makeFact, fillFact);
-    setLines(
-        reasons,
-        list.filter((fact) => fact.reason).map((fact) => `${fact.label} is ${fact.reason}`),
-    );
+    setLines(reasons, reasonsOf(list));
 }
 
 /* index: of the GPU whose servers are wanted; null = all. */
@@ -302,9 +317,11 @@ class LinesPiece {
     }
 }
 
+/* Of the metrics that have no place of their own in the view. */
 function doubtsOf(gpu) {
+    const placed = new Set([...LANES.flatMap((lane) => [lane.key, lane.or]), ...BOARD.flat()]);
     return Object.entries(gpu.metrics)
-        .filter(([, m]) => hasNumber(m) && m.state !== 'ok')
+        .filter(([key, m]) => hasNumber(m) && m.state !== 'ok' && !placed.has(key))
         .map(([key, m]) => `${labelOf(key)} is ${reasonText(m)}`);
 }
 

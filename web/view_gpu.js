@@ -29,8 +29,7 @@ class GpuView {
         side.setAttribute('aria-label', 'What led to the verdict, board, servers and processes');
         this.verdict = new VerdictPiece(hero, side);
         this.makeLanes();
-        const board = makePart(side, 'Board', 'board');
-        this.board = makeIn(board.body, 'dl', 'facts');
+        this.board = new BoardPiece(side);
         this.servers = new ServersPiece(side, index);
         this.processes = new ProcessesPiece(side);
         this.doubts = new LinesPiece(side, 'Doubts');
@@ -60,7 +59,7 @@ class GpuView {
         for (const lane of this.lanes) lane.update(gpu);
         this.hideRepeated();
         this.verdict.update(gpu);
-        setChildren(this.board, boardFacts(gpu), makeFact, fillFact);
+        this.board.update(gpu);
         this.servers.update(status);
         this.processes.update(gpu);
         this.doubts.update(doubtsOf(gpu));

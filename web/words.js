@@ -63,7 +63,10 @@ Object.assign(page, {
         setHidden(byId('notice'), byId('notice').textContent === '');
         setText(byId('freeze'), this.frozen ? 'Go on' : 'Freeze');
         byId('freeze').setAttribute('aria-pressed', Boolean(this.frozen));
-        document.body.classList.toggle('is-old', kind === 'bad');
+        const wasOld = this.isOld;
+        this.isOld = kind === 'bad';
+        document.body.classList.toggle('is-old', this.isOld);
+        if (this.isOld !== wasOld) this.update(); // "now" is no longer so, or again
     },
 
     noticeWords() {
