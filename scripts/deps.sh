@@ -35,7 +35,10 @@ sqlite3         cmd:sqlite3
 jq              cmd:jq
 tmux            cmd:tmux
 prometheus      cmd:promtool
+python3         cmd:python3
 END
+    # For the live page. Ubuntu has it only as a snap, and the test then says that it was skipped.
+    grep -qsx 'ID=ubuntu' /etc/os-release || echo 'chromium        cmd:chromium'
 }
 
 deps_table_dnf() {
@@ -66,6 +69,8 @@ jq                     cmd:jq
 tmux                   cmd:tmux
 curl                   cmd:curl
 openssl                cmd:openssl
+python3                cmd:python3
+chromium               cmd:chromium-browser
 diffutils              cmd:diff
 END
 }
@@ -169,7 +174,8 @@ deps_install() {
         echo "The build needs: a C compiler (gcc 12, clang 14 or newer), make or ninja, CMake 3.22,"
         echo "pkg-config, jansson 2.13, SQLite 3.34, libcurl 7.81, libmicrohttpd 0.9.71, zlib and ncursesw 6.1 with their headers."
         if [[ $what == test ]]; then
-            echo "The tests need also: cmocka, clang with libFuzzer, the sqlite3 shell, jq, tmux and promtool."
+            echo "The tests need also: cmocka, clang with libFuzzer, the sqlite3 shell, jq, tmux, promtool,"
+            echo "python3 and chromium."
         fi
         return 0
         ;;

@@ -11,7 +11,8 @@ export PYTHONDONTWRITEBYTECODE=1
 fail() { echo "FAILED: $*"; failed=1; }
 
 python3 "$root/tools/figures.py" "$root/data/h200/live" "$dir" || fail "exit code of tools/figures.py"
-[ "$(ls "$dir")" = "$(ls "$root/docs/figures")" ] || fail "docs/figures has $(ls -m "$root/docs/figures"); tools/figures.py makes $(ls -m "$dir")"
+ours() { (cd "$1" && ls -- *.svg); } # the pictures of the live page are no work of tools/figures.py
+[ "$(ours "$dir")" = "$(ours "$root/docs/figures")" ] || fail "docs/figures has $(ours "$root/docs/figures"); tools/figures.py makes $(ls -m "$dir")"
 for figure in "$dir"/*.svg; do
     cmp "$figure" "$root/docs/figures/${figure##*/}" || fail "docs/figures/${figure##*/}: run tools/figures.py"
     python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$figure" || fail "${figure##*/} is no XML"
