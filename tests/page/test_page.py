@@ -541,7 +541,7 @@ def test_mock(b, page, policy, status):
     true("no element has neither number nor words", b.run("[...document.querySelectorAll('dd, .lane-reason, .number, .hero-value')].every((e) => !e.offsetParent || e.textContent.trim() !== '')"))
     text = b.run(MAIN)
     for words in (HOSTILE, "178 tokens/s", "11.2 ms", "7?", "45.0 %", "TTFT is warming: no request got its first token", "21.8 GB/token", "on GPU 0",
-                  "1 server is not known to use this GPU", "SM active is stale: why stale <b>", "not told", "(no name)"):
+                  "1 server is not known to use this GPU", "Power is failed: why failed <b>", "not told", "(no name)"):
         true("a server, in words: " + words, words in text, text)
     equal("a name as it is", b.run("document.querySelector('.server-model').textContent"), HOSTILE)
     b.key("o")
@@ -574,6 +574,9 @@ def test_mock(b, page, policy, status):
     true("no event stream: asks once a second, and says so", b.wait("/live, asked once a second \\(the event stream is refused\\)/.test(%s)" % STATE_TEXT, 8), b.run(STATE_TEXT))
     gpu["metrics"]["sm_issue"]["value"] = 0.777
     true("and follows", b.wait("document.querySelector('.lane[data-metric=sm_issue] .number').textContent === '77.7 %'", 4))
+    before = m.seen.count("/events")
+    b.wait("false", 3)
+    true("and does not knock at the stream all the time", m.seen.count("/events") - before <= 1, m.seen[-12:])
     m.refuse_all = 401
     true("no permission", b.wait("/wants a password or a token, trying again in/.test(%s)" % STATE_TEXT, 6), b.run(STATE_TEXT))
     m.refuse_all = m.refuse_events = 0
