@@ -34,8 +34,9 @@ class Feed {
         this.why = '';
         this.lastAt = 0; // when something came; of nowMs()
         this.retryAt = 0;
-        this.losses = 0;
+        this.losses = 0; // in a row
         this.refusals = 0; // streams in a row that gave nothing
+        this.isNew = true; // nothing came since the connection is there (again)
         this.timer = 0;
         setInterval(() => this.watch(), 250);
         addEventListener('online', () => this.retryNow());
@@ -49,24 +50,24 @@ class Feed {
     }
 
     heard() {
-        const again =
-            this.state === 'lost' || this.state === 'connecting' || this.state === 'denied';
+        if (this.state !== 'live' && this.state !== 'asking') this.isNew = true;
         this.lastAt = nowMs();
         this.losses = 0;
         if (this.stream) this.refusals = 0;
         this.set(this.stream ? 'live' : 'asking', this.stream ? '' : this.why);
-        if (again) this.taker.connected();
     }
 
-    take(event, deliver) {
-        let data;
-        try {
-            data = JSON.parse(event.data);
-        } catch {
-            return; // cut off; the next one is whole
-        }
-        deliver(data);
+    takeStatus(status, streamed) {
         this.heard();
+        const isNew = this.isNew;
+        this.isNew = false;
+        this.taker.status(status, streamed);
+        if (isNew) this.taker.connected();
+    }
+
+    takeFrame(frame) {
+        this.heard();
+        this.taker.frame(frame);
     }
 
     open() {
@@ -79,15 +80,15 @@ class Feed {
         const deliver = (take) => (event) => {
             if (stream !== this.stream) return;
             this.gaveAny = true;
-            this.take(event, take);
+            take(JSON.parse(event.data));
         };
         stream.addEventListener(
             'status',
-            deliver((data) => this.taker.status(data, true)),
+            deliver((data) => this.takeStatus(data, true)),
         );
         stream.addEventListener(
             'frame',
-            deliver((data) => this.taker.frame(data)),
+            deliver((data) => this.takeFrame(data)),
         );
         stream.onerror = () => stream === this.stream && this.failed();
     }
@@ -99,7 +100,8 @@ class Feed {
 
     /* The stream broke, or was refused: which of both, the other path tells. */
     async failed() {
-        if (!this.gaveAny) this.refusals++;
+        if (this.gaveAny) this.isNew = true;
+        else this.refusals++;
         this.close();
         if (this.refusals < 2 && this.gaveAny) {
             this.gaveAny = false;
@@ -114,9 +116,8 @@ class Feed {
         try {
             const status = await getJson('status.json');
             if (this.stream) return;
-            this.taker.status(status, false);
             this.why = 'the event stream is refused';
-            this.heard();
+            this.takeStatus(status, false);
             this.streamAt = this.streamAt || nowMs() + STREAM_AGAIN_MS;
             const next =
                 this.refusals < 2 || nowMs() > this.streamAt ? () => this.open() : () => this.ask();

@@ -105,6 +105,8 @@ const page = {
         },
 
         connected() {
+            // another server, or one whose clock was set back: what was kept is not of its time
+            if (page.takenMs < page.trace.newestMs - 5000) page.trace = new Trace();
             page.loadHistory();
         },
     },

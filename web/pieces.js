@@ -327,6 +327,7 @@ function doubtsOf(gpu) {
 
 /* The name of the recording that is played, or ''. */
 function replayOf(status) {
+    if (status.daemon && status.daemon.replay) return status.daemon.replay.replace(/.*\//, '');
     for (const note of status.notes || []) {
         const [, path] = /^a recording is played: (.*)/.exec(note.text) || [];
         if (path) return path.replace(/.*\//, '');

@@ -48,10 +48,19 @@ class Series {
         this.intervals = [0, 0]; // between the last readings
     }
 
-    add(ms, min, mean, max) {
-        GRAINS.forEach((g, k) => this.rings[k].add(Math.floor(ms / g.step), min, mean, max));
-        if (this.lastMs && ms > this.lastMs) this.intervals = [this.intervals[1], ms - this.lastMs];
-        this.lastMs = Math.max(this.lastMs, ms);
+    /* What the samples between two moments were. Where that is longer than the finest column, each
+     * column in it gets them: in which they fell is not known. */
+    add(fromMs, toMs, min, mean, max) {
+        const isWide = toMs - fromMs > GRAINS[0].step;
+        GRAINS.forEach(({ step }, k) => {
+            const first = Math.floor((isWide ? fromMs : (fromMs + toMs) / 2) / step);
+            const last = isWide ? Math.floor((toMs - 1) / step) : first;
+            for (let column = first; column <= last; column++)
+                this.rings[k].add(column, min, mean, max);
+        });
+        if (this.lastMs && toMs > this.lastMs)
+            this.intervals = [this.intervals[1], toMs - this.lastMs];
+        this.lastMs = Math.max(this.lastMs, toMs);
     }
 
     /* A reading that comes seldom (the driver's, GPM's) holds until the next one, two of its periods
@@ -67,6 +76,7 @@ class Trace {
         this.series = new Map();
         this.newestMs = 0;
         this.oldestMs = 0;
+        this.frameMs = 0; // the end of the last frame
         this.out = {
             min: new Float32Array(COLUMNS_MAX),
             mean: new Float32Array(COLUMNS_MAX),
@@ -89,26 +99,29 @@ class Trace {
     }
 
     addFrame(frame) {
-        const t0 = msOfNs(frame.t0_ns),
-            t1 = msOfNs(frame.t1_ns);
-        const middle = Math.max((t0 + t1) / 2, t1 - 100); // a slow reading in it can begin long before
-        this.see(t1);
+        const toMs = msOfNs(frame.t1_ns);
+        // a slow reading in it can begin long before: then since the frame before, 1 s at most
+        const fromMs = Math.max(msOfNs(frame.t0_ns), this.frameMs, toMs - 1000);
+        this.frameMs = toMs;
+        this.see(toMs);
         for (const gpu of frame.gpus)
             for (const [key, [min, mean, max]] of Object.entries(gpu.values))
                 if (typeof mean === 'number' && hasTrace(key))
-                    this.of(gpu.index, key).add(middle, min, mean, max);
+                    this.of(gpu.index, key).add(fromMs, toMs, min, mean, max);
     }
 
     /* Without frames (when the stream is refused): the window of each second. */
     addStatus(status) {
         for (const gpu of status.gpus) {
-            const end = Date.parse(gpu.start) + gpu.window_s * 1000;
+            const begin = Date.parse(gpu.start),
+                end = begin + gpu.window_s * 1000;
             if (!(end > 0)) continue;
             this.see(end);
             for (const [key, m] of Object.entries(gpu.metrics))
                 if (hasNumber(m) && m.state !== 'stale' && hasTrace(key))
                     this.of(gpu.index, key).add(
-                        end - 1,
+                        begin,
+                        end,
                         m.min ?? m.value,
                         m.value,
                         m.max ?? m.value,
