@@ -66,16 +66,18 @@ const UNITS_OF_WORK = [
     'nvlink_tx_throughput',
 ];
 
-const roleOf = (key) =>
-    key === 'gpu_util' || key === 'gr_active'
-        ? 'claim'
-        : key.startsWith('dram') || key.startsWith('l2') || key.startsWith('mem_')
-          ? 'memory'
-          : key.startsWith('pcie') || key.startsWith('nvlink')
-            ? 'link'
-            : CATALOGUE[key] && /Clocks|Driver/.test(CATALOGUE[key].group)
-              ? 'board'
-              : 'real';
+/* Which colour a metric has, by its key; others by their group. */
+const ROLES = [
+    [/^(gpu_util|gr_active)$/, 'claim'],
+    [/^(dram|l2|mem)_/, 'memory'],
+    [/^(pcie|nvlink)_/, 'link'],
+];
+
+function roleOf(key) {
+    const [, role] = ROLES.find(([pattern]) => pattern.test(key)) || [];
+    const isBoard = CATALOGUE[key] && /^(Clocks|Driver)$/.test(CATALOGUE[key].group);
+    return role || (isBoard ? 'board' : 'real');
+}
 
 const labelOf = (key) => (CATALOGUE[key] ? CATALOGUE[key].label : key);
 
@@ -92,11 +94,8 @@ function busiestOf(gpu) {
 /* The bar's share 0..1; of the peak where one is known; NaN: there is none. */
 function shareOf(gpu, spec, key, value) {
     if (value.unit === 'ratio') return value.value;
-    const of = spec.peak
-        ? page.value(gpu, spec.peak)
-        : spec.of
-          ? page.value(gpu, spec.of)
-          : undefined;
+    const other = spec.peak || spec.of,
+        of = other && page.value(gpu, other);
     if (hasNumber(of) && of.value > 0) return spec.peak ? of.value : value.value / of.value;
     return spec.full ? value.value / spec.full : NaN;
 }

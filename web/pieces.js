@@ -36,7 +36,9 @@ class VerdictPiece {
         setText(this.kind, verdict.kind);
         setHidden(this.kind, !verdict.kind);
         setText(this.text, verdict.text);
-        setText(this.since, shown && shown.sinceMs ? `since ${clock(shown.sinceMs)}` : '');
+        const since = shown && shown.sinceMs ? `since ${clock(shown.sinceMs)}` : '';
+        // the page does not know what was before it
+        setText(this.since, since && shown.isFirst ? `at least ${since}` : since);
         for (const { key, box, list } of this.lists) {
             const lines = verdict[key] || [];
             setHidden(box, !lines.length);
@@ -61,7 +63,8 @@ class Verdicts {
             if (fromMs === list.seenMs) continue;
             list.seenMs = fromMs;
             const newest = list[list.length - 1];
-            if (!newest) list.push({ fromMs, sinceMs: fromMs, verdict: gpu.verdict });
+            if (!newest)
+                list.push({ fromMs, sinceMs: fromMs, isFirst: true, verdict: gpu.verdict });
             else if (newest.verdict.kind === gpu.verdict.kind) newest.verdict = gpu.verdict;
             else if (list.candidate === gpu.verdict.kind)
                 list.push({

@@ -4,24 +4,16 @@
 Object.assign(page, {
     names: { overview: OverviewView, gpu: GpuView, metrics: MetricsView, processes: ProcessesView },
 
+    /* The view that is wanted, and its GPU: that of the address, else the last one, else the first. */
     place() {
-        const [, name, index] = /^#\/(\w+)(?:\/(\d+))?$/.exec(location.hash) || [];
-        const status = this.status,
-            gpus = status ? status.gpus.map((gpu) => gpu.index) : [];
-        const wanted = Object.hasOwn(this.names, name || '')
-            ? name
-            : gpus.length === 1
-              ? 'gpu'
-              : 'overview';
-        const own = wanted === 'gpu' || wanted === 'metrics';
-        if (own && !gpus.length) return { name: 'overview', index: 0 };
-        const known =
-            gpus.includes(Number(index)) && index !== undefined
-                ? Number(index)
-                : this.lastGpu !== undefined && gpus.includes(this.lastGpu)
-                  ? this.lastGpu
-                  : gpus[0];
-        return { name: wanted, index: own ? known : 0 };
+        const [, name, number] = /^#\/(\w+)(?:\/(\d+))?$/.exec(location.hash) || [];
+        const gpus = this.status ? this.status.gpus.map((gpu) => gpu.index) : [];
+        const usual = gpus.length === 1 ? 'gpu' : 'overview';
+        const wanted = Object.hasOwn(this.names, name || '') ? name : usual;
+        if (wanted !== 'gpu' && wanted !== 'metrics') return { name: wanted, index: 0 };
+        if (!gpus.length) return { name: 'overview', index: 0 };
+        const known = [number === undefined ? NaN : Number(number), this.lastGpu, gpus[0]];
+        return { name: wanted, index: known.find((index) => gpus.includes(index)) };
     },
 
     route() {

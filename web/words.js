@@ -55,14 +55,13 @@ Object.assign(page, {
         setText(byId('state-mark'), mark);
         setText(byId('state-words'), words);
         setText(byId('state-age'), old ? `, ${old}` : '');
-        setAttribute(state, 'aria-label', `${words}${old ? `, ${old}` : ''}: connect again`);
         const said = words.replace(/,? trying.*/, '');
         if (this.saidState !== undefined && this.saidState !== said) this.say(said);
         this.saidState = said;
         setText(byId('notice'), this.noticeWords());
         setHidden(byId('notice'), byId('notice').textContent === '');
         setText(byId('freeze'), this.frozen ? 'Go on' : 'Freeze');
-        byId('freeze').setAttribute('aria-pressed', Boolean(this.frozen));
+        setAttribute(byId('freeze'), 'aria-pressed', Boolean(this.frozen));
         const wasOld = this.isOld;
         this.isOld = kind === 'bad';
         document.body.classList.toggle('is-old', this.isOld);
