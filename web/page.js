@@ -18,6 +18,7 @@ const page = {
     receivedAt: 0, // when the status came, of nowMs()
     takenMs: 0, // and when it was taken, by the clock of the server
     historyWords: '',
+    replay: '', // the recording that is played
     isOld: false, // nothing new comes
     trace: new Trace(),
     verdicts: new Verdicts(),
@@ -98,7 +99,8 @@ const page = {
             document.documentElement.dataset.time = status.time || '';
             document.title = status.host ? `smeff – ${status.host}` : 'smeff';
             setText(byId('host'), status.host || '');
-            setText(byId('replay'), replayOf(status) && `replay ${replayOf(status)}`);
+            page.replay = replayOf(status) || page.replay; // its note goes with time
+            setText(byId('replay'), page.replay && `replay ${page.replay}`);
             if (!page.view || !page.viewFits()) page.route();
             else if (!page.frozen) page.update();
             page.announceVerdict();
@@ -107,6 +109,7 @@ const page = {
         connected() {
             // another server, or one whose clock was set back: what was kept is not of its time
             if (page.takenMs < page.trace.newestMs - 5000) page.trace = new Trace();
+            page.replay = replayOf(page.status);
             page.loadHistory();
         },
     },

@@ -73,14 +73,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
-        number = 0
+        number, wide = 0, 200000000
         try:
             while not mock.refuse_events and not mock.refuse_all:
                 if number % 5 == 0:
                     self.wfile.write(("event: status\nid: %d\ndata: %s\n\n" % (number, json.dumps(mock.now()))).encode())
                 t1 = int((time.time() - 0.1) * 1e9)
-                frame = {"t0_ns": str(t1 - 200000000), "t1_ns": str(t1), "gpus": mock.frame or []}
-                self.wfile.write(("event: frame\ndata: %s\n\n" % json.dumps(frame)).encode())
+                frame = {"t0_ns": str(t1 - wide), "t1_ns": str(t1), "gpus": mock.frame or []}
+                if number % 10 < 7:  # as of a busy server: now and then one that is late, and wide
+                    self.wfile.write(("event: frame\ndata: %s\n\n" % json.dumps(frame)).encode())
+                    wide = 0
+                wide += 200000000
                 number += 1
                 time.sleep(0.2)
         except OSError:

@@ -575,6 +575,11 @@ def test_mock(b, page, policy, status):
     b.run("location.hash = '#/gpu/0'")
     true("one came", b.wait("document.querySelector('.view.gpu')", 4))
 
+    m.frame = [{"index": 0, "values": {"sm_issue": [0.1, 0.2, 0.3]}}]
+    for _ in range(4):
+        b.key("+")
+    true("a late frame fills the columns that it is of", b.wait("%s('sm_issue').edge > 0.95" % CHART, 8), chart(b, "sm_issue"))
+
     m.refuse_events = 503
     true("no event stream: asks once a second, and says so", b.wait("/live, asked once a second \\(the event stream is refused\\)/.test(%s)" % STATE_TEXT, 8), b.run(STATE_TEXT))
     gpu["metrics"]["sm_issue"]["value"] = 0.777
