@@ -24,7 +24,7 @@ fleet_start() {
 
 # prom_start SCRAPE_SECONDS EVALUATION_SECONDS [OPTION…]: over the fleet, with the rules of deploy/.
 prom_start() {
-    local port try scrape=$1 evaluation=$2
+    local port scrape=$1 evaluation=$2
     shift 2
     cat >"$dir/prometheus.yml" <<END
 global: {scrape_interval: ${scrape}s, scrape_timeout: ${scrape}s, evaluation_interval: ${evaluation}s}
@@ -33,7 +33,7 @@ scrape_configs:
   - {job_name: smeff, file_sd_configs: [{files: [$dir/web.json]}]}
   - {job_name: dcgm, file_sd_configs: [{files: [$dir/dcgm.json]}]}
 END
-    for try in 1 2 3 4 5; do
+    for _ in 1 2 3 4 5; do
         port=$((20000 + RANDOM % 10000))
         prometheus --config.file="$dir/prometheus.yml" --storage.tsdb.path="$dir/data" \
             --web.listen-address=127.0.0.1:$port --log.level=warn "$@" >"$dir/prometheus.log" 2>&1 &
