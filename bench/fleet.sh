@@ -16,7 +16,7 @@ dir=$(mktemp -d)
 . "$root/tests/fleet/lib.sh"
 trap 'fleet_end; rm -rf "$dir"' EXIT
 
-own() { curl -s "$prom/metrics" | awk -v name="$1" '$1 == name { print $2 }'; } # of Prometheus itself
+own() { curl -s "$prom/metrics" | awk -v name="$1" '$1 ~ "^" name "($|{)" { n += $2 } END { print n }'; } # of Prometheus itself
 rss() { awk '/^VmRSS/ { print $2 * 1024 }' "/proc/$1/status"; }
 
 echo "$(date -u +%FT%TZ) $(nproc) cores, load $(cut -d' ' -f1-3 /proc/loadavg), $(prometheus --version 2>&1 | head -1)"
@@ -45,12 +45,12 @@ echo
 echo "== Prometheus =="
 idle=$(date +%s)
 prom_start "$scrape" 30
-echo "without data: $(rss $prom_pid) bytes resident"
+echo "without data: $(rss "$prom_pid") bytes resident"
 for ((i = 1; i <= 10; i++)); do
     sleep $((seconds / 10))
     printf '%5d s: %8.0f series, %9.0f samples appended, %6.1f MB resident (heap in use %6.1f MB), %6.1f s of CPU; fleet %6.1f MB\n' \
-        $(($(date +%s) - idle)) "$(own prometheus_tsdb_head_series)" "$(own 'prometheus_tsdb_head_samples_appended_total{type="float"}' || :)$(own prometheus_tsdb_head_samples_appended_total)" \
-        "$(rss $prom_pid | awk '{ print $1 / 1e6 }')" "$(own go_memstats_heap_inuse_bytes | awk '{ print $1 / 1e6 }')" \
+        $(($(date +%s) - idle)) "$(own prometheus_tsdb_head_series)" "$(own prometheus_tsdb_head_samples_appended_total)" \
+        "$(rss "$prom_pid" | awk '{ print $1 / 1e6 }')" "$(own go_memstats_heap_inuse_bytes | awk '{ print $1 / 1e6 }')" \
         "$(own process_cpu_seconds_total)" "$(rss "$fleet_pid" | awk '{ print $1 / 1e6 }')"
 done
 
@@ -60,7 +60,8 @@ echo "targets up: $(number 'sum(up)') of $(number 'count(up)'); GPUs $(number fl
 echo "samples a scrape: $(number 'avg(scrape_samples_scraped{job="smeff"})') native, $(number 'avg(scrape_samples_scraped{job="dcgm"})') DCGM; a GPU $(number "sum(scrape_samples_scraped{job=\"smeff\"}) / fleet:smeff_gpus:count")"
 echo "duration of a scrape: median $(number 'quantile(0.5, scrape_duration_seconds{job="smeff"})') s, 99 % $(number 'quantile(0.99, scrape_duration_seconds{job="smeff"})') s"
 echo "series that came or went in 5 minutes: $(number 'sum(sum_over_time(scrape_series_added{job="smeff"}[5m]))')"
-echo "slowest group of rules: $(own_rules=$(curl -s "$prom/api/v1/rules"); jq -r '[.data.groups[] | {name, evaluationTime}] | max_by(.evaluationTime) | "\(.name) \(.evaluationTime) s"' <<<"$own_rules"); not well: $(jq '[.data.groups[].rules[] | select(.health != "ok")] | length' <<<"$own_rules")"
+groups=$(curl -s "$prom/api/v1/rules")
+echo "slowest group of rules: $(jq -r '[.data.groups[] | {name, evaluationTime}] | max_by(.evaluationTime) | "\(.name) \(.evaluationTime) s"' <<<"$groups"); rules not well: $(jq '[.data.groups[].rules[] | select(.health != "ok")] | length' <<<"$groups")"
 echo "complaints in its log: $(grep -c 'level=\(warn\|error\)' "$dir/prometheus.log" || :)"
 
 echo

@@ -96,7 +96,7 @@ static enum status open_exporter(struct exporter *x, unsigned number, unsigned n
     if (!st)
         st = site_create(&x->site, x->trace, x->machine.host, &ops, x, err);
     if (!st)
-        st = server_open(&x->server, x->site, err);
+        st = server_open(&x->server, x->site, &(struct server_options){0}, err);
     for (size_t i = 0; !st && i < DOORS; i++)
         st = open_door(x, i, err);
     return st;
