@@ -1,15 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # A small fleet under a real Prometheus: five machines of eight GPUs behind our renderers and our HTTP server
-# (tests/fleet), the rules and dashboards of deploy/. $1 = smeff, $2 = source tree, $3 = the fake libraries.
+# (tests/fleet), a daemon that plays a recording, the rules and dashboards of deploy/. $1 = smeff, $2 = source tree,
+# $3 = the fake libraries.
 # bench/fleet.sh is the same with two hundred.
+# shellcheck disable=SC2086,SC2317
 set -u
-root=$2 fakes=$3 failed=0
+smeff=$1 root=$2 fakes=$3 failed=0
 for tool in jq curl prometheus; do command -v "$tool" >/dev/null || { echo "skipped: needs $tool"; exit 77; }; done
 dir=$(mktemp -d) || exit 1
 # shellcheck source=tests/fleet/lib.sh
 . "$root/tests/fleet/lib.sh"
-trap 'fleet_end; rm -rf "$dir"' EXIT
+unset ${!SMEFF_@}
+export SMEFF_RUN_DIR=$dir/run SMEFF_SERVER=none SMEFF_STATE=$dir/state
+daemon=
+trap 'fleet_end; [ -z "$daemon" ] || { kill $daemon; wait $daemon; }; rm -rf "$dir"' EXIT
 fail() { echo "FAILED: $*"; failed=1; }
 equal() { [ "$2" = "$3" ] || fail "$1: got '$2', expected '$3'"; } # what, got, expected
 near() { # what, got, expected, tolerance
@@ -17,6 +22,21 @@ near() { # what, got, expected, tolerance
 }
 
 fleet_start "$fakes/fleet" 5 8 || exit 1
+for _ in 1 2 3 4 5; do
+    port=$((20000 + RANDOM % 10000))
+    "$smeff" daemon run --replay "$root/data/h200/live/decode.jsonl.gz" --loop --listen "127.0.0.1:$port" 2>"$dir/daemon.err" &
+    daemon=$!
+    for _ in $(seq 100); do
+        curl -sf "http://127.0.0.1:$port/healthz" >/dev/null && break 2
+        kill -0 $daemon 2>/dev/null || break
+        sleep 0.1
+    done
+    kill $daemon 2>/dev/null
+    wait $daemon
+    daemon=
+done
+[ -n "$daemon" ] || { echo "FAILED: the daemon does not start: $(cat "$dir/daemon.err")"; exit 1; }
+jq -c ".[0].targets += [\"127.0.0.1:$port\"]" "$dir/web.json" >"$dir/web" && mv "$dir/web" "$dir/web.json"
 prom_start 1 2 || exit 1
 # ten seconds of counters, then two evaluations of rules that need others
 for _ in $(seq 120); do
@@ -26,10 +46,11 @@ for _ in $(seq 120); do
 done
 
 # ---- what was scraped ----
-equal "targets" "$(number 'sum(up)')" 10
-equal "GPUs" "$(number 'fleet:smeff_gpus:count')" 40
+equal "targets" "$(number 'sum(up{job="smeff"})')" 6
+equal "targets under DCGM's names: but for the stream that is down" "$(number 'sum(up{job="dcgm"})')" 4
+equal "GPUs" "$(number 'fleet:smeff_gpus:count')" 41
 # machine 3 has no permission, the stream of machine 4 is down
-equal "GPUs with counters" "$(number 'fleet:smeff_gpus_measured:count')" 24
+equal "GPUs with counters" "$(number 'fleet:smeff_gpus_measured:count')" 25
 equal "no permission" "$(number 'count(smeff_metric_state{metric="sm_active", state="no_permission"})')" 8
 equal "a stream that is down" "$(number 'count(smeff_up == 0)')" 1
 equal "nothing of it" "$(rows 'smeff_power_watts and on (instance) smeff_up == 0')" 0
@@ -48,8 +69,17 @@ near "bytes of a token" "$(number "smeff_server_bytes_per_output_token{instance=
 near "joules of a token" "$(number "smeff_server_joules_per_output_token{instance=\"$first\", server=~\".*:8000/.*\"}")" 5.81 0.15
 near "the fleet's waste" "$(number 'fleet:smeff_waste:mean5m - avg(clamp_min(gpu:smeff_gpu_util:mean5m - gpu:smeff_busiest_unit:mean5m, 0))')" 0 0.03
 
+# ---- and the daemon, which plays the same at 50 Hz ----
+one="instance=\"127.0.0.1:$port\""
+near "a daemon's SM active" "$(number "gpu:smeff_sm_active:mean5m{$one}")" 0.9288 0.0005
+near "a daemon's DRAM bytes" "$(number "gpu:smeff_dram_read_bytes_per_second:mean5m{$one} / 1e12")" 3.877 0.002
+equal "a daemon's verdict" "$(ask "smeff_verdict{$one} == 1" | jq -r '.data.result[0].metric.verdict')" memory_bound
+if command -v promtool >/dev/null; then
+    out=$(curl -s "http://127.0.0.1:$port/metrics" | promtool check metrics 2>&1) || fail "check metrics: $out"
+fi
+
 # ---- DCGM's names, beside ours ----
-near "GPU-Util" "$(number "sum(DCGM_FI_DEV_GPU_UTIL) / 100 - sum(smeff_gpu_util_ratio)")" 0 0.5
+near "GPU-Util" "$(number "sum(DCGM_FI_DEV_GPU_UTIL) / 100 - sum(smeff_gpu_util_ratio{instance!=\"127.0.0.1:$port\"})")" 0 0.5
 equal "both names of a host" "$(number 'count(DCGM_FI_DEV_GPU_TEMP{hostname="gpu-000", Hostname="gpu-000"})')" 8
 while IFS=$'\t' read -r name expression; do
     wrong=$(good "$expression")

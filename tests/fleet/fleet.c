@@ -121,9 +121,11 @@ static enum status tick(struct exporter *x, struct error *err)
     enum status st = machine_tick(&x->machine, err);
     if (!st)
         st = collector_snapshot(x->machine.collector, &fresh, err);
-    if (!st)
-        site_take(x->site, fresh);
-    return st;
+    if (st)
+        return st;
+    site_tell(x->site, x->machine.is_deaf ? "its stream is down" : "");
+    site_take(x->site, fresh);
+    return OK;
 }
 
 /* What a server waits for stays the same: its listening sockets, and one for all connections. */
