@@ -8,11 +8,11 @@
 
 #include "show/prom_text.h"
 
-/* One quantity under both names; NULL = that generation has no name for it, or we are not sure of
- * it. scale: value in the catalogue's unit × scale = DCGM's. Left out, since nothing here measures
- * them: FB_FREE and FB_RESERVED (the driver's part is not known), ENC_UTIL, DEC_UTIL, XID_ERRORS,
- * PCIE_REPLAY_COUNTER, remapped rows, vGPU licence; and NVLINK_BANDWIDTH_TOTAL, whose unit is
- * not the one that its help names. */
+/* One quantity under both names; what kept its name kept its unit. legacy_scale: value in the
+ * catalogue's unit × scale = that of the old name; the new ones have base units. Left out, since
+ * nothing here measures them: FB_FREE and FB_RESERVED (the driver's part is not known), ENC_UTIL,
+ * DEC_UTIL, XID_ERRORS, PCIE_REPLAY_COUNTER, remapped rows, vGPU licence; and
+ * NVLINK_BANDWIDTH_TOTAL, whose unit is not the one that its help names. */
 static const struct field {
     enum metric metric;
     const char *type;
@@ -31,7 +31,9 @@ static const struct field {
     {METRIC_POWER, "gauge", "DCGM_FI_DEV_POWER_USAGE", "Power draw (in W).", 1,
      "DCGM_FI_DEV_BOARD_POWER_WATTS", "Power draw (in W)."},
     {METRIC_POWER_LIMIT, "gauge", "DCGM_FI_DEV_ENFORCED_POWER_LIMIT",
-     "Power limit that the driver enforces (in W).", 1, NULL, NULL},
+     "Power limit that the driver enforces (in W).", 1,
+     "DCGM_FI_DEV_BOARD_POWER_LIMIT_ENFORCED_WATTS",
+     "Power limit that the driver enforces (in W)."},
     {METRIC_ENERGY, "counter", "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION",
      "Total energy consumption since boot (in mJ).", 1e3, "DCGM_FI_DEV_GPU_ENERGY_JOULES_TOTAL",
      "Total energy consumption since boot (in J)."},
@@ -44,14 +46,18 @@ static const struct field {
     {METRIC_MEM_USED, "gauge", "DCGM_FI_DEV_FB_USED", "Framebuffer memory used (in MiB).",
      1.0 / 1048576, "DCGM_FI_DEV_FB_USED_BYTES", "Framebuffer memory used (in bytes)."},
     {METRIC_THROTTLE, "gauge", "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS",
-     "Reasons for which clocks are held down (bit mask of NVML).", 1, NULL, NULL},
-    {METRIC_FAN, "gauge", "DCGM_FI_DEV_FAN_SPEED", "Fan speed (in %).", 100, NULL, NULL},
-    {METRIC_PCIE_GEN, "gauge", "DCGM_FI_DEV_PCIE_LINK_GEN", "PCIe generation in use.", 1, NULL,
-     NULL},
-    {METRIC_PCIE_WIDTH, "gauge", "DCGM_FI_DEV_PCIE_LINK_WIDTH", "PCIe lanes in use.", 1, NULL,
-     NULL},
+     "Reasons for which clocks are held down (bit mask of NVML).", 1,
+     "DCGM_FI_DEV_CLOCKS_EVENT_REASONS",
+     "Reasons for which clocks are held down (bit mask of NVML)."},
+    {METRIC_FAN, "gauge", "DCGM_FI_DEV_FAN_SPEED", "Fan speed (in %).", 100,
+     "DCGM_FI_DEV_FAN_SPEED", "Fan speed (in %)."},
+    {METRIC_PCIE_GEN, "gauge", "DCGM_FI_DEV_PCIE_LINK_GEN", "PCIe generation in use.", 1,
+     "DCGM_FI_DEV_PCIE_LINK_GEN", "PCIe generation in use."},
+    {METRIC_PCIE_WIDTH, "gauge", "DCGM_FI_DEV_PCIE_LINK_WIDTH", "PCIe lanes in use.", 1,
+     "DCGM_FI_DEV_PCIE_LINK_WIDTH", "PCIe lanes in use."},
     {METRIC_ECC_ERRORS, "counter", "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL",
-     "Total number of double-bit volatile ECC errors.", 1, NULL, NULL},
+     "Total number of double-bit volatile ECC errors.", 1, "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL",
+     "Total number of double-bit volatile ECC errors."},
     {METRIC_GR_ACTIVE, "gauge", "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
      "Ratio of time the graphics engine is active.", 1, "DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO",
      "Ratio of time the graphics engine is active."},
@@ -65,11 +71,14 @@ static const struct field {
      "Ratio of cycles the tensor pipe is active.", 1, "DCGM_FI_PROF_TENSOR_UTIL_RATIO",
      "Ratio of cycles the tensor pipe is active."},
     {METRIC_TENSOR_HMMA_ACTIVE, "gauge", "DCGM_FI_PROF_PIPE_TENSOR_HMMA_ACTIVE",
-     "Ratio of cycles the tensor pipe does floating-point work.", 1, NULL, NULL},
+     "Ratio of cycles the tensor pipe does floating-point work.", 1, "DCGM_FI_PROF_HMMA_UTIL_RATIO",
+     "Ratio of cycles the tensor pipe does floating-point work."},
     {METRIC_TENSOR_IMMA_ACTIVE, "gauge", "DCGM_FI_PROF_PIPE_TENSOR_IMMA_ACTIVE",
-     "Ratio of cycles the tensor pipe does integer work.", 1, NULL, NULL},
+     "Ratio of cycles the tensor pipe does integer work.", 1, "DCGM_FI_PROF_IMMA_UTIL_RATIO",
+     "Ratio of cycles the tensor pipe does integer work."},
     {METRIC_FP64_ACTIVE, "gauge", "DCGM_FI_PROF_PIPE_FP64_ACTIVE",
-     "Ratio of cycles the fp64 pipes are active.", 1, NULL, NULL},
+     "Ratio of cycles the fp64 pipes are active.", 1, "DCGM_FI_PROF_FP64_UTIL_RATIO",
+     "Ratio of cycles the fp64 pipes are active."},
     {METRIC_DRAM_THROUGHPUT, "gauge", "DCGM_FI_PROF_DRAM_ACTIVE",
      "Ratio of cycles the device memory interface is active sending or receiving data.", 1,
      "DCGM_FI_PROF_DRAM_UTIL_RATIO",
@@ -81,9 +90,12 @@ static const struct field {
      "The rate of data received over PCIe (in bytes per second).", 1, "DCGM_FI_PROF_PCIE_RX_BYTES",
      "The rate of data received over PCIe (in bytes per second)."},
     {METRIC_NVLINK_TX, "gauge", "DCGM_FI_PROF_NVLINK_TX_BYTES",
-     "The rate of data sent over NVLink (in bytes per second).", 1, NULL, NULL},
+     "The rate of data sent over NVLink (in bytes per second).", 1, "DCGM_FI_PROF_NVLINK_TX_BYTES",
+     "The rate of data sent over NVLink (in bytes per second)."},
     {METRIC_NVLINK_RX, "gauge", "DCGM_FI_PROF_NVLINK_RX_BYTES",
-     "The rate of data received over NVLink (in bytes per second).", 1, NULL, NULL},
+     "The rate of data received over NVLink (in bytes per second).", 1,
+     "DCGM_FI_PROF_NVLINK_RX_BYTES",
+     "The rate of data received over NVLink (in bytes per second)."},
 };
 
 struct page {
@@ -163,11 +175,17 @@ static void put_legacy(const struct page *p, const struct field *x)
                    scaled(value_of(p, &p->s->gpus[i], x), x->legacy_scale));
 }
 
+static bool same_name(const struct field *x)
+{
+    return strcmp(x->current, x->legacy) == 0;
+}
+
 static void put_current(const struct page *p, const struct field *x)
 {
     struct prom_family f = {p->out, x->current, x->type, x->current_help, false};
     for (size_t i = 0; i < p->s->n_gpus; i++)
-        put_sample(&f, p, &p->s->gpus[i], false, value_of(p, &p->s->gpus[i], x));
+        put_sample(&f, p, &p->s->gpus[i], false,
+                   scaled(value_of(p, &p->s->gpus[i], x), same_name(x) ? x->legacy_scale : 1));
 }
 
 void show_dcgm(struct buf *out, const struct snapshot *s, const struct totals *totals,
@@ -179,8 +197,8 @@ void show_dcgm(struct buf *out, const struct snapshot *s, const struct totals *t
         put_legacy(&p, &fields[i]);
     for (size_t i = 0; names != DCGM_LEGACY && i < n; i++) {
         const struct field *x = &fields[i];
-        bool is_there = names == DCGM_BOTH && x->current && strcmp(x->current, x->legacy) == 0;
-        if (x->current && !is_there)
+        bool is_there = names == DCGM_BOTH && same_name(x);
+        if (!is_there)
             put_current(&p, x);
     }
 }

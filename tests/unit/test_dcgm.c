@@ -53,6 +53,7 @@ static void new_names_have_base_units_and_one_host(void **state)
     assert_contains(text, "\nDCGM_FI_DEV_GPU_UTIL_RATIO" LABELS "} 1\n");
     assert_contains(text, "\nDCGM_FI_DEV_FB_CAPACITY_BYTES" LABELS "} 150754820096\n");
     assert_contains(text, "\nDCGM_FI_PROF_PCIE_RX_BYTES" LABELS "} ");
+    assert_contains(text, "\nDCGM_FI_DEV_PCIE_LINK_GEN" LABELS "} 5\n");
     assert_null(strstr(text, "Hostname"));
     assert_null(strstr(text, "DCGM_FI_DEV_SM_CLOCK{"));
     assert_null(strstr(text, "DCGM_FI_PROF_SM_ACTIVE"));
@@ -75,6 +76,19 @@ static double count_of(const char *text, const char *part)
     for (const char *p = strstr(text, part); p; p = strstr(p + 1, part))
         n++;
     return n;
+}
+
+/* DCGM left the fan in percent. */
+static void what_kept_its_name_kept_its_unit(void **state)
+{
+    (void)state;
+    value_set(&shot->gpus[0].metrics[METRIC_FAN].value, SOURCE_NVML, 1, 0.35);
+    struct buf out = page(DCGM_CURRENT);
+    assert_contains(buf_str(&out), "\nDCGM_FI_DEV_FAN_SPEED" LABELS "} 35\n");
+    buf_fini(&out);
+    out = page(DCGM_BOTH);
+    assert_contains(buf_str(&out), "\nDCGM_FI_DEV_FAN_SPEED" LABELS ",Hostname=\"box\"} 35\n");
+    buf_fini(&out);
 }
 
 static void what_is_not_measured_is_left_out(void **state)
@@ -148,6 +162,7 @@ int main(void)
         T(old_names_have_old_units_and_both_hosts),
         T(new_names_have_base_units_and_one_host),
         T(both_are_old_and_new_without_repetition),
+        T(what_kept_its_name_kept_its_unit),
         T(what_is_not_measured_is_left_out),
         T(dram_is_both_directions),
         T(energy_is_in_millijoules),
