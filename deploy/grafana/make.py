@@ -120,7 +120,8 @@ def variable(name, label, query, multi=True):
     return {"type": "query", "name": name, "label": label, "datasource": DATASOURCE,
             "definition": query, "query": query, "refresh": 2, "regex": "", "sort": 3,
             "multi": multi, "includeAll": multi, "allValue": ".*" if multi else None,
-            "current": {}, "options": [], "hide": 0, "skipUrlSync": False}
+            "current": {"selected": True, "text": ["All"], "value": ["$__all"]} if multi else {},
+            "options": [], "hide": 0, "skipUrlSync": False}
 
 
 def node():
