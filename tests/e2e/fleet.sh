@@ -46,8 +46,8 @@ for _ in $(seq 120); do
 done
 
 # ---- what was scraped ----
-equal "targets" "$(number 'sum(up{job="smeff"})')" 6
-equal "targets under DCGM's names: but for the stream that is down" "$(number 'sum(up{job="dcgm"})')" 4
+equal "targets" "$(number 'sum(max_over_time(up{job="smeff"}[20s]))')" 6
+equal "targets under DCGM's names: but for the stream that is down" "$(number 'sum(max_over_time(up{job="dcgm"}[20s]))')" 4
 equal "GPUs" "$(number 'fleet:smeff_gpus:count')" 41
 # machine 3 has no permission, the stream of machine 4 is down
 equal "GPUs with counters" "$(number 'fleet:smeff_gpus_measured:count')" 25

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What deploy/ ships for Prometheus and Grafana, without running them: promtool on configuration, rules and the rules'
+# shellcheck disable=SC2016 # dollars of jq and of Grafana
 # own tests; the form of the dashboards. $1 = smeff, $2 = source tree, $3 = the fake libraries.
 set -u
 root=$2 failed=0
@@ -74,4 +75,40 @@ if command -v python3 >/dev/null; then
 else
     echo "without python3: the dashboards were not made again"
 fi
+
+# ---- Kubernetes and Docker: parsed, and no more rights than are said ----
+if python3 -c 'import yaml' 2>/dev/null; then
+    python3 - kubernetes/*.yml grafana/provisioning/*/*.yml <<'END' || failed=1
+import sys, yaml
+docs = [d for f in sys.argv[1:] for d in yaml.safe_load_all(open(f))]
+(daemon,) = [d for d in docs if d.get("kind") == "DaemonSet"]
+pod = daemon["spec"]["template"]["spec"]
+(container,) = pod["containers"]
+rights = container["securityContext"]
+ok = True
+def equal(what, got, expected):
+    global ok
+    if got != expected:
+        ok = False
+        print("FAILED: %s: got %r, expected %r" % (what, got, expected))
+equal("capabilities", rights["capabilities"], {"drop": ["ALL"], "add": ["PERFMON"]})
+equal("privileged", rights["privileged"], False)
+equal("escalation", rights["allowPrivilegeEscalation"], False)
+equal("root file system", rights["readOnlyRootFilesystem"], True)
+equal("token", pod["automountServiceAccountToken"], False)
+equal("takes no GPU", [k for r in container["resources"].values() for k in r if "nvidia" in k], [])
+equal("of the host", [v["hostPath"]["path"] for v in pod["volumes"] if "hostPath" in v], ["/usr/local/cuda"])
+equal("read-only", [m["mountPath"] for m in container["volumeMounts"] if not m.get("readOnly")], ["/run/smeff"])
+equal("host's namespaces", [k for k in ("hostNetwork", "hostPID", "hostIPC") if k in pod], [])
+labels = daemon["spec"]["template"]["metadata"]["labels"]
+for d in docs:
+    if d.get("kind") in ("Service", "PodMonitor", "NetworkPolicy"):
+        of = d["spec"].get("selector") or d["spec"].get("podSelector")
+        equal(d["kind"] + " selects", of.get("matchLabels", of), labels)
+sys.exit(not ok)
+END
+else
+    echo "without python3-yaml: Kubernetes' files were not parsed"
+fi
+equal "the image's last user" "$(sed -n 's/^USER //p' docker/Dockerfile | tail -n 1)" 65534:65534
 exit $failed
