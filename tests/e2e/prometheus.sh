@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What deploy/ ships for Prometheus and Grafana, without running them: promtool on configuration, rules and the rules'
-# shellcheck disable=SC2016 # dollars of jq and of Grafana
 # own tests; the form of the dashboards. $1 = smeff, $2 = source tree, $3 = the fake libraries.
+# shellcheck disable=SC2016 # dollars of jq and of Grafana
 set -u
 root=$2 failed=0
 for tool in jq promtool; do command -v "$tool" >/dev/null || { echo "skipped: needs $tool"; exit 77; }; done

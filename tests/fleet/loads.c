@@ -80,15 +80,26 @@ static enum status take(void *self, const struct event *ev, struct error *err)
     return OK;
 }
 
-/* A slot without a sample has the one before: a reading that comes each five seconds holds. */
+/* The newest sample of a slot or before it; of none, the first one that there is. */
+static double held(const struct load_source *s, const unsigned *count, size_t series, size_t slot)
+{
+    for (size_t i = slot + 1; i-- > 0;)
+        if (count[i])
+            return s->values[series][i];
+    for (size_t i = slot; i < s->slots; i++)
+        if (count[i])
+            return s->values[series][i];
+    return NAN;
+}
+
+/* A reading that comes each five seconds holds. */
 static void fill(struct reading *r)
 {
     for (size_t k = 0; k < SOURCE_COUNT; k++) {
         struct load_source *s = &r->load->sources[k];
         for (size_t i = 0; i < s->n; i++)
             for (size_t slot = 0; slot < s->slots; slot++)
-                if (r->count[k][i][slot] == 0)
-                    s->values[i][slot] = slot ? s->values[i][slot - 1] : NAN;
+                s->values[i][slot] = held(s, r->count[k][i], i, slot);
     }
 }
 
