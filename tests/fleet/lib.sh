@@ -25,6 +25,7 @@ fleet_start() {
 # prom_start SCRAPE_SECONDS EVALUATION_SECONDS [OPTION…]: over the fleet, with the rules of deploy/.
 prom_start() {
     local port scrape=$1 evaluation=$2
+    rate_s=$((4 * scrape))
     shift 2
     cat >"$dir/prometheus.yml" <<END
 global: {scrape_interval: ${scrape}s, scrape_timeout: ${scrape}s, evaluation_interval: ${evaluation}s}
@@ -74,10 +75,11 @@ good() {
         else empty end'
 }
 
-# panels FILE: the expressions of a dashboard, variables set to this fleet: $first is the machine.
+# panels FILE: the expressions of a dashboard, variables set to this fleet: $first is the machine, and
+# rates are over four scrapes, as Grafana takes them.
 panels() {
     jq -r '.panels[] | select(.targets) | .title as $t | .targets[] | "\($t)\t\(.expr)"' "$1" |
-        sed -e 's/\$__rate_interval/30s/g' -e "s/\\\$instance/$first/g" -e 's/\$gpu/.*/g' -e 's/\$model/.*/g'
+        sed -e "s/\\\$__rate_interval/${rate_s}s/g" -e "s/\\\$instance/$first/g" -e 's/\$gpu/.*/g' -e 's/\$model/.*/g'
 }
 
 # check_panels FILE: prints every panel without data; the number of those with data is $panels_good.
