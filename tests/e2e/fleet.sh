@@ -37,11 +37,11 @@ for _ in 1 2 3 4 5; do
 done
 [ -n "$daemon" ] || { echo "FAILED: the daemon does not start: $(cat "$dir/daemon.err")"; exit 1; }
 jq -c ".[0].targets += [\"127.0.0.1:$port\"]" "$dir/web.json" >"$dir/web" && mv "$dir/web" "$dir/web.json"
-prom_start 1 2 || exit 1
-# ten seconds of counters, then two evaluations of rules that need others
+prom_start 2 2 || exit 1
+# a quarter of a minute of counters, and rules that were made of them
 for _ in $(seq 120); do
     [ "$(number 'count_over_time(fleet:smeff_waste:mean5m[1m])')" != "" ] &&
-        [ "$(number 'min(count_over_time(smeff_energy_joules_total[1m]))')" -ge 12 ] 2>/dev/null && break
+        [ "$(number 'min(count_over_time(smeff_energy_joules_total[1m]))')" -ge 7 ] 2>/dev/null && break
     sleep 0.5
 done
 

@@ -61,18 +61,33 @@ fleet_end() {
 # ask EXPRESSION: the API's answer, as JSON.
 ask() { curl -sS --max-time 30 --data-urlencode "query=$1" "$prom/api/v1/query"; }
 
-# number EXPRESSION: its only value; "" when there is none, or more than one.
-number() { ask "$1" | jq -r '.data.result | if length == 1 then .[0].value[1] else "" end'; }
+# number EXPRESSION: its only value; "" when there is none, or more than one. On a machine that is
+# busy a scrape may be late, and its series are away for one: it is asked again.
+number() {
+    local v
+    for _ in 1 2 3 4; do
+        v=$(ask "$1" | jq -r '.data.result | if length == 1 then .[0].value[1] else "" end')
+        [[ -z $v ]] || break
+        sleep 1
+    done
+    echo "$v"
+}
 
 # rows EXPRESSION: how many series.
 rows() { ask "$1" | jq -r '.data.result | length'; }
 
 # good EXPRESSION: is there data, all of it numbers? Prints what is wrong.
 good() {
-    ask "$1" | jq -r 'if .status != "success" then .error
-        elif (.data.result | length) == 0 then "no data"
-        elif [.data.result[].value[1] | select(test("NaN|Inf"))] | length > 0 then "NaN or Inf"
-        else empty end'
+    local wrong
+    for _ in 1 2 3 4; do
+        wrong=$(ask "$1" | jq -r 'if .status != "success" then .error
+            elif (.data.result | length) == 0 then "no data"
+            elif [.data.result[].value[1] | select(test("NaN|Inf"))] | length > 0 then "NaN or Inf"
+            else empty end')
+        [[ $wrong == "no data" ]] || break
+        sleep 1
+    done
+    [[ -z $wrong ]] || echo "$wrong"
 }
 
 # panels FILE: the expressions of a dashboard, variables set to this fleet: $first is the machine, and
