@@ -12,7 +12,7 @@ dir=$(mktemp -d) || exit 1
 # shellcheck source=tests/fleet/lib.sh
 . "$root/tests/fleet/lib.sh"
 unset ${!SMEFF_@}
-export SMEFF_RUN_DIR=$dir/run SMEFF_SERVER=none SMEFF_STATE=$dir/state
+export SMEFF_RUN_DIR=$dir/run SMEFF_SERVER=none SMEFF_STATE=$dir/state ASAN_OPTIONS=detect_leaks=0
 daemon=
 trap 'fleet_end; [ -z "$daemon" ] || { kill $daemon; wait $daemon; }; rm -rf "$dir"' EXIT
 fail() { echo "FAILED: $*"; failed=1; }
