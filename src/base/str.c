@@ -148,6 +148,8 @@ size_t str_encode(char dst[5], uint32_t c)
     size_t len = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
     static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
     dst[0] = '\0';
+    if (c > 0x10FFFF)
+        return 0;
     for (size_t i = len; i-- > 1; c >>= 6)
         s[i] = (unsigned char)(0x80 | (c & 0x3F));
     if (c > 0x7F)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cmd/cmd.h"
 #include "cmd/csv_files.h"
 #include "cmd/infile.h"
@@ -22,7 +23,8 @@ struct tracks_run {
     const struct overlay *over; /* NULL = none */
     struct buf out;
     bool output_failed; /* not the file's fault */
-    int64_t base_ns;
+    bool has_base;
+    int64_t base_ns, first_ns; /* first: of the file's samples */
 };
 
 static enum status flush(struct tracks_run *run, struct error *err)
@@ -67,8 +69,10 @@ static enum status take_first(void *self, const struct event *ev, struct error *
 {
     struct tracks_run *run = self;
     (void)err;
-    if (ev->kind == EVENT_SAMPLES && ev->u.samples.n && !run->base_ns)
-        run->base_ns = base_near(ev->u.samples.t0_ns[0]);
+    if (ev->kind == EVENT_SAMPLES && ev->u.samples.n && !run->has_base) {
+        run->has_base = true;
+        run->first_ns = ev->u.samples.t0_ns[0];
+    }
     return OK;
 }
 
@@ -76,7 +80,14 @@ static enum status write_tracks(struct tracks_run *run, const struct infile *fil
                                 struct error *err)
 {
     const struct event_sink first = {take_first, run}, all = {take_track, run};
-    enum status st = run->over ? OK : infile_events(file, &first, err);
+    enum status st = infile_events(file, &first, err);
+    if (!st && run->over && run->has_base && run->first_ns < CLOCK_WALL_MIN_NS)
+        st = fail(
+            err, ERR_BAD_INPUT, 0,
+            "%s: it is not known when it was measured, so it cannot be laid over another trace",
+            file->name);
+    if (!st && !run->over)
+        run->base_ns = base_near(run->first_ns);
     if (!st)
         st = begin(run, err);
     if (!st)
@@ -95,8 +106,8 @@ static enum status write_tracks(struct tracks_run *run, const struct infile *fil
 static int export_tracks(const struct options *o, const struct infile *file)
 {
     struct error err = ERROR_INIT;
-    struct overlay over;
     struct tracks_run run = {.name = file->name};
+    struct overlay over = {.output_failed = &run.output_failed};
     if (o->over) {
         if (overlay_find(&over, o->over, &err))
             return infile_failed(&err);
@@ -104,6 +115,8 @@ static int export_tracks(const struct options *o, const struct infile *file)
         run.base_ns = over.base_ns;
     }
     enum status st = write_tracks(&run, file, &err);
+    if (run.tracks && show_tracks_is_partial(run.tracks))
+        complain("%s: warning: GPUs or servers beyond the first 64 are left out", file->name);
     show_tracks_destroy(run.tracks);
     buf_fini(&run.out);
     if (!st)
@@ -199,7 +212,7 @@ const struct command command_export = {
         "Writes FILE (a recording of smeff record, events.jsonl of measure --out, or an export or\n"
         "report of nsys) to standard output in another form, one of:\n"
         "\n"
-        "--csv: a row a sample, the same as smeff analyze --csv.\n"
+        "--csv: a row a sample, the same as smeff analyze --csv; --all belongs to it.\n"
         "--perfetto: counter tracks in the Trace Event Format, for ui.perfetto.dev and\n"
         "chrome://tracing. Times are relative to baseTimeNanoseconds (UNIX time), as PyTorch's\n"
         "are; with --over TRACE.json (or .json.gz), a trace of PyTorch's or vLLM's profiler, one\n"

@@ -20,47 +20,55 @@
 
 /* A fleet of 10,000 GPUs is an answer of some MiB, and takes its time. The means go over minutes:
  * to ask more often would show nothing new. */
-enum { ROUND_MS = 10000, DEADLINE_MS = 15000, STEP_MS = 100, BODY_MAX = 64 << 20 };
+enum { ROUND_MS = 10000, DEADLINE_MS = 15000, STEP_MS = 100, BODY_MAX = 32 << 20 };
 enum { ONCE_COLUMNS = 100, ONCE_LINES = 40 };
 
 struct fleet_run {
+    struct target base;
+    char prefix[64]; /* what stands before the API's path */
     struct fetcher *fetcher;
     struct fleet next, shown; /* next grows while a round of questions is under way */
     struct fleet_model model;
     struct surface surface;
     struct screen *screen; /* NULL = one frame */
     size_t asked;          /* the query that is under way; fleet_queries() = none */
-    int64_t round_ns;      /* when the round began, monotonic; 0 = none has */
-    int64_t known_ns;      /* when the round that is shown ended; 0 = none has */
+    int64_t round_ns;      /* when the round began, monotonic; 0 = one is due */
+    int64_t at_ns;         /* the same, UNIX time: the moment that is asked for */
+    int64_t known_ns;      /* when the round that is shown began; 0 = none is */
     bool ascii;
 };
 
 /* ---- questions ---- */
 
-/* Every query is a server of its own to the fetcher: the same one with another path. They are asked
- * one after another, so that a busy server has one question of ours at a time. */
-static enum status add_queries(struct fleet_run *r, const struct options *o, struct error *err)
+/* "/prometheus" of http://host/prometheus/: where the API begins. */
+static void find_prefix(struct fleet_run *r)
 {
-    struct target base;
+    const char *host = strstr(r->base.url, "://");
+    const char *path = host ? strchr(host + 3, '/') : NULL;
+    if (r->base.has_path && path)
+        snprintf(r->prefix, sizeof r->prefix, "%s", path);
+    for (size_t n = strlen(r->prefix); n > 0 && r->prefix[n - 1] == '/'; n--)
+        r->prefix[n - 1] = '\0';
+}
+
+/* The queries are asked one after another, so that a busy server has one question of ours at a
+ * time.
+ */
+static enum status open_server(struct fleet_run *r, const struct options *o, struct error *err)
+{
     char token[TOKEN_SIZE];
-    enum status st = target_parse(o->prometheus, &base, err);
+    enum status st = target_parse(o->prometheus, &r->base, err);
     if (!st)
         st = token_read(o->token_file, token, err);
     if (!st)
         st = fetcher_create(&r->fetcher, err);
     if (st)
         return st;
+    find_prefix(r);
     fetcher_limit(r->fetcher, DEADLINE_MS, BODY_MAX);
-    for (size_t i = 0; !st && i < fleet_queries(); i++) {
-        char path[FLEET_PATH_SIZE];
-        struct target t;
-        size_t index;
-        st = target_with_path(&base, fleet_query_path(i, path), &t, err);
-        if (!st)
-            st = fetcher_add(r->fetcher, &t, token[0] ? token : NULL, &index, err);
-    }
+    size_t index; /* 0: there is no other */
     r->asked = fleet_queries();
-    return st;
+    return fetcher_add(r->fetcher, &r->base, token[0] ? token : NULL, &index, err);
 }
 
 static void complain_in(struct fleet_run *r, const char *text)
@@ -71,26 +79,39 @@ static void complain_in(struct fleet_run *r, const char *text)
 
 static void ask(struct fleet_run *r, size_t i)
 {
+    char path[FLEET_PATH_SIZE];
+    struct target t;
     struct error err = ERROR_INIT;
     r->asked = i;
-    if (fetcher_begin(r->fetcher, i, &err))
+    enum status st =
+        target_with_path(&r->base, fleet_query_path(i, r->prefix, r->at_ns, path), &t, &err);
+    if (!st) {
+        fetcher_change(r->fetcher, 0, &t);
+        st = fetcher_begin(r->fetcher, 0, &err);
+    }
+    if (st)
         complain_in(r, err.text);
 }
 
 /* A whole round is shown at once, so that no row mixes two times. */
 static void end_round(struct fleet_run *r)
 {
+    if (r->model.is_frozen) { /* not what is looked at */
+        fleet_fini(&r->next);
+        r->round_ns = 0;
+        return;
+    }
     fleet_fini(&r->shown);
     r->shown = r->next;
     r->next = (struct fleet){0};
     r->model.fleet = &r->shown;
     r->model.message[0] = '\0';
-    r->known_ns = clock_monotonic_ns();
+    r->known_ns = r->round_ns;
 }
 
 static void take_answer(struct fleet_run *r)
 {
-    const struct fetch_result *a = fetcher_result(r->fetcher, r->asked);
+    const struct fetch_result *a = fetcher_result(r->fetcher, 0);
     struct error err = ERROR_INIT;
     if (a->state != VALUE_OK)
         complain_in(r, a->reason);
@@ -111,10 +132,11 @@ static void step(struct fleet_run *r, int timeout_ms)
     if (is_idle && !r->model.is_frozen &&
         (r->round_ns == 0 || now_ns - r->round_ns >= ROUND_MS * INT64_C(1000000))) {
         r->round_ns = now_ns;
+        r->at_ns = clock_unix_ns();
         ask(r, 0);
     }
     fetcher_step(r->fetcher, timeout_ms);
-    if (r->asked < fleet_queries() && !fetcher_is_busy(r->fetcher, r->asked))
+    if (r->asked < fleet_queries() && !fetcher_is_busy(r->fetcher, 0))
         take_answer(r);
     r->model.age_s = r->known_ns ? (clock_monotonic_ns() - r->known_ns) / 1000000000 : -1;
 }
@@ -136,6 +158,11 @@ static enum status show_once(struct fleet_run *r, struct error *err)
         step(r, STEP_MS);
     if (r->model.message[0])
         return fail(err, ERR_IO, 0, "%s: %s", r->model.from, r->model.message);
+    if (!r->known_ns)
+        return fail(err, ERR_IO, 0, "no answer was waited for");
+    if (r->shown.n == 0)
+        return fail(err, ERR_NO_GPU, 0, "%s knows no GPU of smeff's exporter (smeff_gpu_info)",
+                    r->model.from);
     enum status st = surface_init(&r->surface, number_of("COLUMNS", ONCE_COLUMNS),
                                   number_of("LINES", ONCE_LINES), r->ascii, err);
     if (st)
@@ -216,7 +243,7 @@ int fleet_show(const struct options *o, bool once, enum glyphs glyphs, bool asci
     struct error err = ERROR_INIT;
     struct fleet_run r = {.model = {.glyphs = glyphs, .age_s = -1, .from = o->prometheus},
                           .ascii = ascii};
-    enum status st = add_queries(&r, o, &err);
+    enum status st = open_server(&r, o, &err);
     if (!st)
         st = once ? show_once(&r, &err) : show_panel(&r, o, &err);
     fetcher_destroy(r.fetcher);

@@ -22,10 +22,11 @@ struct scan {
     char text[KEY_SIZE];
     size_t len; /* of the string that is read, as far as it fits */
     char key[KEY_SIZE];
-    bool has_key; /* a key and its ':' were read, its value comes */
-    bool in_base;
-    int64_t events; /* -1 = not found yet */
-    bool has_first; /* an event, or the end of the list, was seen */
+    bool has_key;    /* a key and its ':' were read, its value comes */
+    bool in_base;    /* its value is next, or begun */
+    bool after_base; /* it was: a comma or the end comes */
+    int64_t events;  /* -1 = not found yet */
+    bool has_first;  /* an event, or the end of the list, was seen */
     bool is_empty, has_base, is_over, is_bad;
     int64_t base_ns;
 };
@@ -90,25 +91,37 @@ static void note_first(struct scan *s, char c)
     }
 }
 
+/* Only whole digits are a time base, once: anything else would move our tracks by years. */
+static bool take_base(struct scan *s, char c)
+{
+    if (s->in_base && isdigit((unsigned char)c) && !s->after_base) {
+        add_digit(s, c);
+        s->has_base = true;
+        return true;
+    }
+    if (s->in_base && isspace((unsigned char)c)) {
+        s->after_base = s->has_base;
+        return true;
+    }
+    if (s->in_base && (!s->has_base || (c != ',' && c != '}')))
+        s->is_bad = true;
+    s->in_base = s->after_base = false;
+    return false;
+}
+
 static void take_char(struct scan *s, char c, int64_t at)
 {
     if (s->in_string) {
         take_in_string(s, c);
         return;
     }
-    if (isspace((unsigned char)c))
+    if (take_base(s, c) || isspace((unsigned char)c))
         return;
     if (s->is_over || (s->depth == 0 && c != '{' && c != '[')) {
         s->is_bad = true;
         return;
     }
     note_first(s, c);
-    if (s->in_base && isdigit((unsigned char)c)) {
-        add_digit(s, c);
-        s->has_base = true;
-        return;
-    }
-    s->in_base = false;
     switch (c) {
     case '"':
         s->in_string = true;
@@ -128,6 +141,7 @@ static void take_char(struct scan *s, char c, int64_t at)
         s->has_key = true;
         s->in_events = strcmp(s->key, "traceEvents") == 0;
         s->in_base = strcmp(s->key, "baseTimeNanoseconds") == 0;
+        s->is_bad |= s->in_base && s->has_base; /* a second one */
         break;
     case ',':
         if (s->depth == 1)
@@ -182,11 +196,23 @@ enum status overlay_find(struct overlay *o, const char *path, struct error *err)
         return st;
     st = scan_all(&s, f, path, err);
     gzclose(f);
-    *o = (struct overlay){path, s.has_base ? s.base_ns : 0, s.events, s.is_empty || !s.has_first};
+    o->path = path;
+    o->base_ns = s.has_base ? s.base_ns : 0;
+    o->events = s.events;
+    o->is_empty = s.is_empty || !s.has_first;
     return st;
 }
 
 /* ---- copying ---- */
+
+static enum status put(const struct overlay *o, const char *text, size_t n, struct error *err)
+{
+    errno = 0;
+    if (fwrite(text, 1, n, stdout) == n)
+        return OK;
+    *o->output_failed = true;
+    return fail(err, ERR_IO, errno, "standard output: %s", strerror(errno));
+}
 
 static enum status copy(const struct overlay *o, int64_t from, int64_t to, struct error *err)
 {
@@ -200,13 +226,14 @@ static enum status copy(const struct overlay *o, int64_t from, int64_t to, struc
     for (int64_t at = from; !st && at < to;) {
         int64_t wanted = to - at < CHUNK ? to - at : CHUNK;
         int n = gzread(f, chunk, (unsigned)wanted);
-        errno = 0;
         if (n < 0)
             st = read_failed(f, o->path, err);
+        else if (n == 0 && to < INT64_MAX)
+            st = fail(err, ERR_BAD_INPUT, 0, "%s: it changed, or cannot be read twice", o->path);
         else if (n == 0)
             break;
-        else if (fwrite(chunk, 1, (size_t)n, stdout) != (size_t)n)
-            st = fail(err, ERR_IO, errno, "standard output: %s", strerror(errno));
+        else
+            st = put(o, chunk, (size_t)n, err);
         at += n;
     }
     gzclose(f);
@@ -220,11 +247,12 @@ enum status overlay_copy_head(const struct overlay *o, struct error *err)
 
 enum status overlay_copy_tail(const struct overlay *o, bool after_ours, struct error *err)
 {
-    if (after_ours && !o->is_empty && fputs(",\n", stdout) < 0)
-        return fail(err, ERR_IO, errno, "standard output: %s", strerror(errno));
-    enum status st = copy(o, o->events, INT64_MAX, err);
+    enum status st = after_ours && !o->is_empty ? put(o, ",\n", 2, err) : OK;
+    if (!st)
+        st = copy(o, o->events, INT64_MAX, err);
     errno = 0;
-    return !st && fflush(stdout) != 0
-               ? fail(err, ERR_IO, errno, "standard output: %s", strerror(errno))
-               : st;
+    if (st || fflush(stdout) == 0)
+        return st;
+    *o->output_failed = true;
+    return fail(err, ERR_IO, errno, "standard output: %s", strerror(errno));
 }

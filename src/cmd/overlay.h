@@ -11,10 +11,11 @@
 #include "base/error.h"
 
 struct overlay {
-    const char *path; /* borrowed */
-    int64_t base_ns;  /* its baseTimeNanoseconds; 0 = it has none: its times are UNIX time */
-    int64_t events;   /* bytes up to its first event, behind the "[" */
-    bool is_empty;    /* it has no event */
+    const char *path;    /* borrowed */
+    int64_t base_ns;     /* its baseTimeNanoseconds; 0 = it has none: its times are UNIX time */
+    int64_t events;      /* bytes up to its first event, behind the "[" */
+    bool is_empty;       /* it has no event */
+    bool *output_failed; /* the caller's: set when it is standard output that failed */
 };
 
 /* Reads all of the file. ERR_IO: it cannot be read; ERR_BAD_INPUT: it is no such trace, or was cut

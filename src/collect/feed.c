@@ -96,7 +96,8 @@ static void take_time(struct feed_window *w, int64_t t0_ns, int64_t t1_ns)
     }
     w->has_time = true;
     w->samples++;
-    w->covered_ns += t1_ns - t0_ns;
+    if (__builtin_add_overflow(w->covered_ns, t1_ns - t0_ns, &w->covered_ns))
+        w->covered_ns = INT64_MAX; /* times that nobody measured */
     w->t1_ns = t1_ns;
 }
 

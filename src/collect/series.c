@@ -123,6 +123,8 @@ static uint64_t weight_of(const struct series *s, const struct event_samples *ev
         if (length_ns <= 0 || (double)length_ns > most_ns)
             length_ns = (int64_t)(1e9 * fmin(period_s, hole_s));
     }
+    int64_t most_ns = 3600 * INT64_C(1000000000); /* no sample of ours: so that sums stay sums */
+    length_ns = length_ns < most_ns ? length_ns : most_ns;
     return length_ns < 1000 ? 1 : (uint64_t)(length_ns / 1000);
 }
 

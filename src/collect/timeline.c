@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "collect/rank.h"
 #include "collect/snapshot.h"
 
@@ -12,6 +13,9 @@ static const int64_t first_width_ns = INT64_C(10000000);
 
 /* A finer source that was silent for so long has lost its place. */
 static const int64_t silent_ns = INT64_C(3000000000);
+
+/* Longer between two readings than this (or two periods), and something was missed. */
+static const double hole_ns = 12e9;
 
 /* What lies further away was stamped by a clock that was not set yet. */
 static const int64_t longest_ns = INT64_C(10) * 365 * 86400 * 1000000000;
@@ -25,7 +29,6 @@ struct cell {
 struct track {
     struct cell *cells; /* owned; NULL = no sample yet */
     int64_t last_ns;    /* end of the newest sample */
-    int64_t hold_ns;    /* for how long a reading holds */
     enum source_id source;
 };
 
@@ -47,6 +50,7 @@ struct server {
 
 struct timeline {
     int64_t begin_ns, end_ns, width_ns;
+    bool is_partial;
     struct gpu *gpus[COLUMN_GPUS_MAX];            /* owned; NULL = not seen */
     struct server *servers[TIMELINE_SERVERS_MAX]; /* owned; the first n_servers */
     size_t n_servers;
@@ -117,6 +121,13 @@ static void widen(struct timeline *t)
     t->width_ns *= 2;
 }
 
+static void empty(struct track *k)
+{
+    if (k->cells)
+        memset(k->cells, 0, TIMELINE_COLUMNS * sizeof *k->cells);
+    k->last_ns = 0;
+}
+
 /* Makes room up to a time. */
 static void reach(struct timeline *t, int64_t t1_ns)
 {
@@ -145,7 +156,8 @@ static void add(struct cell *c, double v, int64_t weight_ns)
  * counts as a nanosecond. */
 static void take_sample(struct timeline *t, struct track *k, int64_t t0_ns, int64_t t1_ns, double v)
 {
-    if (t1_ns <= t->begin_ns || t1_ns - t->begin_ns > longest_ns || !isfinite(v))
+    bool is_number = isfinite((float)v) && fabs(v) < 1e30; /* sums of more are not finite */
+    if (t1_ns <= t->begin_ns || t1_ns - t->begin_ns > longest_ns || !is_number)
         return;
     int64_t from = t0_ns < t->begin_ns ? t->begin_ns : t0_ns;
     from = from < t1_ns ? from : t1_ns - 1;
@@ -169,21 +181,6 @@ static bool take_over(struct track *k, enum source_id source, int64_t t1_ns)
     return true;
 }
 
-/* Two periods as planned. Some of the driver's readings are taken less often than its plan says:
- * then two of theirs, up to a bound. */
-static int64_t hold_ns(const struct track *k, const struct event_samples *ev, double rate_hz)
-{
-    static const double longest_s = 120;
-    static const int64_t longest_reading_ns = INT64_C(12000000000);
-    double period_s = rate_hz > 0 ? 1 / rate_hz : 0;
-    int64_t planned = period_s < 0.25 ? 0 : (int64_t)(1e9 * fmin(2 * period_s, longest_s));
-    if (ev->source != SOURCE_NVML || k->last_ns == 0)
-        return planned;
-    int64_t seen = 2 * (ev->t1_ns[0] - k->last_ns);
-    seen = seen < longest_reading_ns ? seen : longest_reading_ns;
-    return seen > k->hold_ns ? seen : k->hold_ns > planned ? k->hold_ns : planned;
-}
-
 static bool is_drawn(int metric)
 {
     if (metric == METRIC_NONE)
@@ -194,6 +191,7 @@ static bool is_drawn(int metric)
 
 static enum status take_plan(struct timeline *t, const struct event_plan *ev, struct error *err)
 {
+    t->is_partial |= ev->gpu >= COLUMN_GPUS_MAX;
     if (ev->gpu >= COLUMN_GPUS_MAX)
         return OK;
     if (!t->gpus[ev->gpu])
@@ -209,6 +207,38 @@ static enum status take_plan(struct timeline *t, const struct event_plan *ev, st
     return OK;
 }
 
+/* A reading without a length stands for the time since the one before it, but not for a hole: then
+ * for a period (as in the statistics, series.c). */
+static int64_t begin_of(const struct track *k, const struct event_samples *ev, size_t i,
+                        double rate_hz)
+{
+    int64_t t0_ns = ev->t0_ns[i], t1_ns = ev->t1_ns[i];
+    double period_ns = rate_hz > 0 ? 1e9 / rate_hz : 1e9;
+    if (t1_ns > t0_ns || ev->source != SOURCE_NVML)
+        return t0_ns;
+    double since_ns = k->last_ns ? (double)t1_ns - (double)k->last_ns : 0;
+    if (since_ns > 0 && since_ns <= fmax(2 * period_ns, hole_ns))
+        return k->last_ns;
+    return t1_ns - (int64_t)fmin(period_ns, hole_ns);
+}
+
+/* The first sample can bear a time from before the clock was set, or from far in the future: then
+ * the stream begins anew with what comes. */
+static void check_begin(struct timeline *t, int64_t t0_ns)
+{
+    bool was_unset = t->begin_ns < CLOCK_WALL_MIN_NS && t0_ns >= CLOCK_WALL_MIN_NS;
+    if (t->begin_ns && !was_unset && t0_ns > t->begin_ns - longest_ns)
+        return;
+    for (size_t i = 0; i < COLUMN_GPUS_MAX; i++)
+        for (size_t m = 0; t->gpus[i] && m < METRIC_COUNT; m++)
+            empty(&t->gpus[i]->tracks[m]);
+    for (size_t i = 0; i < t->n_servers; i++)
+        for (size_t m = 0; m < SERVER_METRICS; m++)
+            empty(&t->servers[i]->tracks[m]);
+    t->width_ns = first_width_ns;
+    t->begin_ns = t->end_ns = t0_ns;
+}
+
 static enum status take_samples(struct timeline *t, const struct event_samples *ev,
                                 struct error *err)
 {
@@ -216,8 +246,7 @@ static enum status take_samples(struct timeline *t, const struct event_samples *
     if (!g || ev->n == 0 || ev->t0_ns[0] <= 0)
         return OK;
     const struct plan *p = &g->plans[ev->source];
-    if (t->begin_ns == 0)
-        t->begin_ns = t->end_ns = ev->t0_ns[0];
+    check_begin(t, ev->t0_ns[0]);
     for (size_t c = 0; c < ev->columns; c++) {
         int metric = ev->series[c] < p->n ? p->metric[ev->series[c]] : METRIC_NONE;
         struct track *k = metric == METRIC_NONE ? NULL : &g->tracks[metric];
@@ -226,9 +255,9 @@ static enum status take_samples(struct timeline *t, const struct event_samples *
         enum status st = track_open(k, err);
         if (st)
             return st;
-        k->hold_ns = hold_ns(k, ev, p->rate_hz);
         for (size_t i = 0; i < ev->n; i++)
-            take_sample(t, k, ev->t0_ns[i], ev->t1_ns[i], ev->values[c * ev->stride + i]);
+            take_sample(t, k, begin_of(k, ev, i, p->rate_hz), ev->t1_ns[i],
+                        ev->values[c * ev->stride + i]);
     }
     return OK;
 }
@@ -254,6 +283,7 @@ static struct server *server_add(struct timeline *t, const char *url)
 static enum status take_server(struct timeline *t, const struct event_server *ev, struct error *err)
 {
     struct server *s = server_find(t, ev->url);
+    t->is_partial |= !s && t->n_servers == TIMELINE_SERVERS_MAX;
     if (t->begin_ns == 0 || ev->t1_ns <= ev->t0_ns || ev->t0_ns <= 0 ||
         (!s && t->n_servers == TIMELINE_SERVERS_MAX))
         return OK;
@@ -304,6 +334,11 @@ int64_t timeline_end_ns(const struct timeline *t)
     return t->end_ns;
 }
 
+bool timeline_is_partial(const struct timeline *t)
+{
+    return t->is_partial;
+}
+
 int64_t timeline_column_ns(const struct timeline *t)
 {
     return t->width_ns;
@@ -313,19 +348,12 @@ static size_t columns_of(const struct timeline *t, const struct track *k, struct
 {
     size_t n =
         t->end_ns > t->begin_ns ? (size_t)((t->end_ns - t->begin_ns - 1) / t->width_ns) + 1 : 0;
-    int64_t held = k ? k->hold_ns / t->width_ns : 0, age = INT64_MAX / 2;
     for (size_t i = 0; i < n; i++) {
         const struct cell *c = k && k->cells ? &k->cells[i] : NULL;
-        out[i] = (struct trace_column){NAN, NAN, NAN, false};
-        age++;
-        if (c && c->weight_ns > 0) {
-            out[i] =
-                (struct trace_column){(double)c->min, (double)c->max, c->sum / c->weight_ns, true};
-            age = 0;
-        } else if (age <= held) {
-            double v = out[i - 1].mean;
-            out[i] = (struct trace_column){v, v, v, true};
-        }
+        bool known = c && c->weight_ns > 0;
+        out[i] = known ? (struct trace_column){(double)c->min, (double)c->max,
+                                               c->sum / c->weight_ns, true}
+                       : (struct trace_column){NAN, NAN, NAN, false};
     }
     return n;
 }

@@ -26,9 +26,12 @@ int64_t timeline_end_ns(const struct timeline *t);
 
 int64_t timeline_column_ns(const struct timeline *t);
 
-/* The columns from the begin to the end, at most TIMELINE_COLUMNS; returns how many. A reading that
- * comes seldom holds until the next one, two of its periods at most; everything else that was not
- * measured stays unknown. */
+/* Were GPUs (beyond 64) or servers (beyond 16) left out? */
+bool timeline_is_partial(const struct timeline *t);
+
+/* The columns from the begin to the end, at most TIMELINE_COLUMNS; returns how many. A reading
+ * without a length stands for the time since the one before it; what was not measured stays
+ * unknown. */
 size_t timeline_gpu(const struct timeline *t, unsigned gpu, enum metric m,
                     struct trace_column *out);
 

@@ -5,6 +5,9 @@
 
 #include "event/event.h"
 
+/* Wide enough for every set and batch of ours; more is no stream of ours. */
+enum { BOOK_SERIES_MAX = 20000, BOOK_SAMPLES_MAX = 1000000, BOOK_GPUS_MAX = 1024 };
+
 struct book_series {
     char *name; /* owned */
     enum unit unit;

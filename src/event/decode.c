@@ -11,8 +11,7 @@
 /* A stream can come from another host or an old file: whatever a line holds, what is pushed keeps
  * the contracts of event.h. */
 
-/* Wide enough for every set and batch of ours; more is no stream of ours. */
-enum { SERIES_MAX = 20000, SAMPLES_MAX = 1000000, GPUS_MAX = 1024, PROCESSES_MAX = 10000 };
+enum { PROCESSES_MAX = 10000 };
 enum { SERVER_TEXT_MAX = 4096, SERVER_METRICS_MAX = 1000, SERVER_PIDS_MAX = 256 };
 
 struct event_decoder {
@@ -52,7 +51,7 @@ static double number(const json_t *value)
 static enum status get_gpu(const json_t *o, unsigned *gpu, struct error *err)
 {
     const json_t *g = json_object_get(o, "gpu");
-    if (!json_is_integer(g) || json_integer_value(g) < 0 || json_integer_value(g) >= GPUS_MAX)
+    if (!json_is_integer(g) || json_integer_value(g) < 0 || json_integer_value(g) >= BOOK_GPUS_MAX)
         return fail(err, ERR_BAD_INPUT, 0, "no GPU number");
     *gpu = (unsigned)json_integer_value(g);
     return OK;
@@ -110,7 +109,7 @@ static enum status decode_plan(struct event_decoder *d, const json_t *o,
     enum status st = get_gpu(o, &p->gpu, err);
     if (!st)
         st = get_source(o, &p->source, err);
-    if (!st && (!json_is_array(list) || p->n > SERIES_MAX))
+    if (!st && (!json_is_array(list) || p->n > BOOK_SERIES_MAX))
         st = fail(err, ERR_BAD_INPUT, 0, "a plan without a list of series");
     if (st)
         return st;
@@ -206,7 +205,7 @@ static enum status decode_samples(struct event_decoder *d, const json_t *o,
         return fail(err, ERR_BAD_INPUT, 0, "samples of GPU %u before their plan", s->gpu);
     s->n = json_array_size(json_object_get(o, "t1_ns"));
     size_t columns = json_object_size(values);
-    if (s->n == 0 || s->n > SAMPLES_MAX || columns > SERIES_MAX)
+    if (s->n == 0 || s->n > BOOK_SAMPLES_MAX || columns > BOOK_SERIES_MAX)
         return fail(err, ERR_BAD_INPUT, 0, "%zu samples of %zu series", s->n, columns);
     struct batch b = {calloc(s->n, sizeof *b.t0), calloc(s->n, sizeof *b.t1),
                       calloc(columns + 1, sizeof *b.series),

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in the general decoder; more goes there, to be refused. */
-enum { SAMPLES_MAX = 1000000, SERIES_MAX = 20000, GPUS_MAX = 1024, NAME_MAX_BYTES = 160 };
+enum { NAME_MAX_BYTES = 160 };
 
 void quick_fini(struct quick *q)
 {
@@ -61,7 +60,7 @@ static bool take_times(struct rest *r, const char *key, int64_t **list, size_t *
 {
     if (!take_text(r, key))
         return false;
-    for (*n = 0; *n < SAMPLES_MAX; (*n)++) {
+    for (*n = 0; *n < BOOK_SAMPLES_MAX; (*n)++) {
         uint64_t v;
         if (*n && take_char(r, ']'))
             return true;
@@ -236,13 +235,13 @@ bool quick_samples(struct quick *q, const struct book *book, const char *line, s
     size_t n, columns = 0;
     long last = -1;
     if (!take_text(&r, "{\"event\":\"samples\",\"gpu\":") || !take_digits(&r, &gpu) ||
-        gpu >= GPUS_MAX || !take_text(&r, ",\"source\":\"") || !take_source(&r, &source))
+        gpu >= BOOK_GPUS_MAX || !take_text(&r, ",\"source\":\"") || !take_source(&r, &source))
         return false;
     const struct book_plan *plan = book_find(book, (unsigned)gpu, source);
     q->line++;
     if (!plan || !take_all_times(q, &r, &n) || !take_text(&r, ",\"values\":{"))
         return false;
-    while (!(r.at < r.end && *r.at == '}') && columns < SERIES_MAX) {
+    while (!(r.at < r.end && *r.at == '}') && columns < BOOK_SERIES_MAX) {
         if ((columns && !take_char(&r, ',')) || !take_column(q, &r, plan, n, columns, &last))
             return false;
         columns++;

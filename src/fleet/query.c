@@ -58,10 +58,12 @@ const char *fleet_query(size_t i, char dst[FLEET_QUERY_SIZE])
     return dst;
 }
 
-const char *fleet_query_path(size_t i, char dst[FLEET_PATH_SIZE])
+const char *fleet_query_path(size_t i, const char *prefix, int64_t at_ns, char dst[FLEET_PATH_SIZE])
 {
     char query[FLEET_QUERY_SIZE];
-    size_t n = (size_t)snprintf(dst, FLEET_PATH_SIZE, "/api/v1/query?query=");
+    size_t n =
+        (size_t)snprintf(dst, FLEET_PATH_SIZE, "%.64s/api/v1/query?time=%lld.%03d&query=", prefix,
+                         (long long)(at_ns / 1000000000), (int)(at_ns / 1000000 % 1000));
     for (const char *c = fleet_query(i, query); *c && n + 4 < FLEET_PATH_SIZE; c++)
         if (strchr(" \"{}[]()=/,", *c))
             n += (size_t)snprintf(dst + n, FLEET_PATH_SIZE - n, "%%%02X", (unsigned)*c);
@@ -115,8 +117,6 @@ static void drop_twins(struct fleet *f)
 static enum status take_list(struct fleet *f, const json_t *result, struct error *err)
 {
     size_t n = json_array_size(result);
-    if (n > FLEET_GPUS_MAX)
-        return fail(err, ERR_BAD_INPUT, 0, "%zu GPUs are more than can be shown", n);
     struct fleet_gpu *list = calloc(n + 1, sizeof *list);
     if (!list)
         return fail(err, ERR_NOMEM, 0, "out of memory");
@@ -133,10 +133,17 @@ static enum status take_list(struct fleet *f, const json_t *result, struct error
 static void take_away(struct fleet *f, const json_t *labels)
 {
     char instance[sizeof f->list->instance];
+    size_t first = 0, end = f->n; /* of the rows that are not before it */
     copy(instance, sizeof instance, labels, "instance");
-    for (size_t i = 0; i < f->n; i++)
-        if (strcmp(f->list[i].instance, instance) == 0)
-            f->list[i].is_away = true;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (strcmp(f->list[middle].instance, instance) < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    for (size_t i = first; i < f->n && strcmp(f->list[i].instance, instance) == 0; i++)
+        f->list[i].is_away = true;
 }
 
 static struct fleet_gpu *gpu_of(const struct fleet *f, const json_t *labels)
@@ -204,6 +211,9 @@ static enum status take_answer(struct fleet *f, size_t i, const json_t *answer, 
                     words ? words : "no reason given");
     if (!status || !type || strcmp(type, "vector") != 0 || !json_is_array(result))
         return fail(err, ERR_BAD_INPUT, 0, "no answer of Prometheus' query API");
+    if (json_array_size(result) > FLEET_GPUS_MAX)
+        return fail(err, ERR_BAD_INPUT, 0, "%zu rows are more than can be shown",
+                    json_array_size(result));
     if (i == 0)
         return take_list(f, result, err);
     for (size_t k = 0; k < json_array_size(result); k++)

@@ -18,8 +18,10 @@ size_t fleet_queries(void);
 /* The query of that number, in PromQL. Returns dst. */
 const char *fleet_query(size_t i, char dst[FLEET_QUERY_SIZE]);
 
-/* The same as path and query of a URL. Returns dst. */
-const char *fleet_query_path(size_t i, char dst[FLEET_PATH_SIZE]);
+/* The same as path and query of a URL, behind prefix ("" or "/prometheus"); as of at_ns, UNIX time,
+ * so that all queries of a round see one moment. Returns dst. */
+const char *fleet_query_path(size_t i, const char *prefix, int64_t at_ns,
+                             char dst[FLEET_PATH_SIZE]);
 
 /* Takes the answer to query i. Of the first the list is made anew: f then holds nothing but who
  * there is. What fits no row is left out. ERR_BAD_INPUT: it is no answer of that API, or the server

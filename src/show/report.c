@@ -118,7 +118,11 @@ static void put_head(struct buf *out, const struct snapshot *s, const struct tim
     buf_puts(out, "</style></head><body>\n<h1>What the GPU really did</h1>\n<p class=\"dim\">");
     html_text(out, s->host);
     buf_printf(out, "%s%s", s->host[0] ? " · " : "", time_text(time, timeline_begin_ns(t)));
-    buf_printf(out, " · %.3g s", (double)(timeline_end_ns(t) - timeline_begin_ns(t)) * 1e-9);
+    double span_s = (double)(timeline_end_ns(t) - timeline_begin_ns(t)) * 1e-9;
+    if (span_s < 100)
+        buf_printf(out, " · %.3g s", span_s);
+    else
+        buf_printf(out, " · %.0f s", span_s);
     if (shown[0]) {
         buf_puts(out, " · ");
         html_text(out, shown);
@@ -192,6 +196,9 @@ enum status show_report(struct buf *out, const struct snapshot *s, const struct 
     for (size_t i = 0; i < s->n_servers; i++)
         put_server(out, s, i, t);
     put_notes(out, s);
+    if (timeline_is_partial(t))
+        buf_puts(out, "<p class=\"note\">There are no charts of GPUs beyond 64 and servers beyond "
+                      "16.</p>\n");
     enum status st = put_data(out, s, name, err);
     buf_printf(out,
                "<p class=\"dim\">Made by smeff %s. Numbers without a state beside them are "

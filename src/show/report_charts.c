@@ -47,6 +47,13 @@ static enum metric metric_of(const struct gpu_snapshot *g, const struct drawn *d
     return value_has_number(first) && !other_is_finer ? d->metric : d->or_metric;
 }
 
+/* A number that is not sound never stands alone. */
+static void put_doubt(struct buf *out, const struct value *v)
+{
+    if (!value_is_sound(v))
+        buf_printf(out, " <em class=\"note\">%s</em>", value_state_name(v->state));
+}
+
 static void put_numbers(struct buf *out, enum unit unit, const struct metric_stats *s)
 {
     const struct {
@@ -62,6 +69,7 @@ static void put_numbers(struct buf *out, enum unit unit, const struct metric_sta
         buf_printf(out, "%s%s ", i ? " · " : "", list[i].name);
         html_text(out, text);
     }
+    put_doubt(out, &s->value);
     buf_puts(out, "</span>");
 }
 
@@ -83,6 +91,15 @@ static void put_figure(struct buf *out, const struct svg_chart *c, const struct 
     buf_fini(&svg);
 }
 
+static double greatest(const struct trace_column *columns, size_t n)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++)
+        if (columns[i].known && columns[i].max > most)
+            most = columns[i].max;
+    return most;
+}
+
 void report_gpu_charts(struct buf *out, const struct gpu_snapshot *g, const struct timeline *t)
 {
     struct trace_column *columns = calloc(TIMELINE_COLUMNS, sizeof *columns);
@@ -101,6 +118,8 @@ void report_gpu_charts(struct buf *out, const struct gpu_snapshot *g, const stru
         if (m == METRIC_POWER && value_has_number(&limit->value))
             c.top = limit->value.v;
         c.n = timeline_gpu(t, g->index, m, columns);
+        if (c.top > 0)
+            c.top = fmax(c.top, greatest(columns, c.n)); /* what is above a limit is seen, too */
         if (value_has_number(&g->metrics[m].value))
             put_figure(out, &c, &g->metrics[m]);
     }
@@ -137,6 +156,7 @@ static void put_bar(struct buf *out, const char *label, const char *role,
     unit_format(text, sizeof text, UNIT_RATIO, s->value.v, s->resolution);
     buf_puts(out, "<span>");
     html_text(out, label);
+    put_doubt(out, &s->value);
     buf_puts(out, "</span><b>");
     html_text(out, text);
     buf_printf(out,

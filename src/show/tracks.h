@@ -18,13 +18,17 @@ enum status show_tracks_create(struct show_tracks **out, int64_t base_ns, struct
 void show_tracks_destroy(struct show_tracks *t); /* accepts NULL */
 
 /* Appends what an event adds: objects with commas between them. A value that stays is not repeated;
- * a time without samples of a counter source becomes a slice "not measured", since a counter track
- * has no way to be empty. */
+ * a time without samples of a source, or without a value of a metric, becomes a slice "not
+ * measured", since a counter track has no way to be empty. */
 enum status show_tracks_take(struct show_tracks *t, const struct event *ev, struct buf *out,
                              struct error *err);
 
-/* The end: each track ends where its last sample did. */
+/* The end: each track ends where its last sample did, and what others measured after it is a gap.
+ */
 void show_tracks_end(struct show_tracks *t, struct buf *out);
+
+/* Were GPUs or servers left out, since there are more than 64? */
+bool show_tracks_is_partial(const struct show_tracks *t);
 
 /* How many objects there are so far. */
 size_t show_tracks_count(const struct show_tracks *t);

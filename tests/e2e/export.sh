@@ -51,6 +51,36 @@ run "a hole" 0 export --perfetto "$dir/hole.jsonl"
 equal "a hole" "$(jq -c '[.traceEvents[] | select(.ph == "X") | .name] | unique' <<<"$out")" '["not measured"]'
 equal "a hole: once" "$(jq '[.traceEvents[] | select(.ph == "X" and .dur > 200000)] | length' <<<"$out")" 1
 
+# one of nsys, whose period only its samples tell
+if command -v sqlite3 >/dev/null; then
+    cp "$sqlite" "$dir/hole.sqlite"
+    sqlite3 "$dir/hole.sqlite" "DELETE FROM GPU_METRICS WHERE timestamp > (SELECT min(timestamp) + 0.3 * (max(timestamp) - min(timestamp)) FROM GPU_METRICS) AND timestamp < (SELECT min(timestamp) + 0.7 * (max(timestamp) - min(timestamp)) FROM GPU_METRICS)"
+    run "a hole of nsys" 0 export --perfetto "$dir/hole.sqlite"
+    equal "a hole of nsys" "$(jq '[.traceEvents[] | select(.ph == "X" and .name == "not measured" and .dur > 300000)] | length' <<<"$out")" 1
+    end=$(jq '[.traceEvents[] | select(.ph == "C") | .ts] | max' <<<"$out")
+    [ "$(jq --argjson last "$end" '[.traceEvents[] | select(.ph == "C" and .ts == $last)] | length' <<<"$out")" -gt 5 ] || fail "a hole of nsys: the tracks do not end together"
+fi
+# a metric that goes away while others go on; a value that is no number of JSON when scaled
+made() { printf '%s\n' '{"event":"hello","schema":1,"tool":"x","host":""}' '{"event":"gpu","gpu":0,"name":"N","uuid":"U","chip":"","pci_bus":""}' \
+    '{"event":"plan","gpu":0,"source":"pm","rate_hz":50,"series":[{"metric":"sm_active","unit":"ratio","state":"ok"},{"metric":"dram_read","unit":"ratio","state":"ok"}]}' "$@" '{"event":"end","status":"OK","reason":""}'; }
+batch() { # first-ms values-of-sm-active
+    local t0='' t1='' sm='' dram='' at=$1 v
+    shift
+    for v; do t0+=,$((1800000000000000000 + at * 1000000)) t1+=,$((1800000000000000000 + (at + 20) * 1000000)) sm+=,$v dram+=,0.5; at=$((at + 20)); done
+    printf '{"event":"samples","gpu":0,"source":"pm","t0_ns":[%s],"t1_ns":[%s],"values":{"sm_active":[%s],"dram_read":[%s]}}\n' "${t0:1}" "${t1:1}" "${sm:1}" "${dram:1}"
+}
+made "$(batch 1000 0.9 null null null null null 0.8)" "$(batch 1140 1e308 null null null)" >"$dir/lost.jsonl"
+run "a metric that goes away" 0 export --perfetto "$dir/lost.jsonl"
+equal "a metric that goes away" "$(jq -c '[.traceEvents[] | select(.ph == "X") | .dur]' <<<"$out")" '[100000,80000]'
+equal "a metric that goes away" "$(jq -c '[.traceEvents[] | select(.name == "thread_name") | .args.name]' <<<"$out")" '["gaps of SM active (%)"]'
+grep -qiE '\b(inf|nan)\b' <<<"$out" && fail "a value that is too large: no JSON"
+run "a value that is too large, as a page" 0 export --report "$dir/lost.jsonl"
+grep -oE '<path [^>]*>' <<<"$out" | grep -qiE 'inf|nan' && fail "a value that is too large, as a page"
+# GPUs beyond the first 64
+made '{"event":"gpu","gpu":70,"name":"N","uuid":"V","chip":"","pci_bus":""}' >"$dir/many.jsonl"
+run "GPU 70" 0 export --perfetto "$dir/many.jsonl"
+has "GPU 70" "$err" "left out"
+
 # ---- over another trace ----
 theirs='{"ph":"X","pid":7,"tid":7,"name":"aten::mm \"[traceEvents\":[","ts":1000000.5,"dur":5}'
 other() { printf '%s' "$2" >"$dir/$1"; }
@@ -80,6 +110,23 @@ other text.json 'hello'
 other twice.json "{\"traceEvents\":[]}}"
 other huge.json '{"baseTimeNanoseconds":99999999999999999999999,"traceEvents":[]}'
 : >"$dir/nothing.json"
+for value in 1.8e18 -5 '"1800"' '12 34' null '[1]' '1,"baseTimeNanoseconds":2'; do
+    other base.json "{\"baseTimeNanoseconds\":$value,\"traceEvents\":[$theirs]}"
+    run "a base of $value" 7 export "$bursty" --perfetto --over "$dir/base.json"
+    equal "a base of $value: nothing printed" "$out" ""
+done
+other base.json "{\"baseTimeNanoseconds\" : $base , \"traceEvents\" : [ $theirs ] }"
+run "a base with blanks" 0 export "$bursty" --perfetto --over "$dir/base.json"
+equal "a base with blanks" "$(jq -c '[.traceEvents[] | select(.ph == "C") | .ts] | max' <<<"$out")" "$(jq -c '[.traceEvents[] | select(.ph == "C") | .ts] | max' "$dir/tracks.json")"
+run "over a pipe" 7 export "$bursty" --perfetto --over <(cat "$dir/first.json")
+"$smeff" export "$bursty" --perfetto --over "$dir/first.json" >/dev/full 2>"$dir/err"
+equal "over a trace, and a full disk" $? 1
+if command -v sqlite3 >/dev/null; then
+    cp "$sqlite" "$dir/timeless.sqlite"
+    sqlite3 "$dir/timeless.sqlite" "DROP TABLE TARGET_INFO_SESSION_START_TIME"
+    run "over a trace, and no time" 7 export --perfetto --over "$dir/first.json" "$dir/timeless.sqlite"
+    has "over a trace, and no time" "$err" "not known when"
+fi
 for bad in cut.json cut.json.gz none.json text.json twice.json huge.json nothing.json missing.json; do
     run "over $bad" 7 export "$bursty" --perfetto --over "$dir/$bad"
     has "over $bad" "$err" "$bad"

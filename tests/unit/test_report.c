@@ -93,6 +93,25 @@ static void test_curves_are_those_of_the_finer_source(void **state)
     buf_fini(&out);
 }
 
+static void doubt_sm(struct snapshot *s)
+{
+    value_set_state(&s->gpus[0].metrics[METRIC_SM_ACTIVE].value, SOURCE_PM, VALUE_SUSPECT,
+                    "self-test");
+}
+
+static void test_a_number_that_is_not_sound_says_so_everywhere(void **state)
+{
+    (void)state;
+    struct buf out = BUF_INIT;
+    make(&out, decode, doubt_sm);
+    assert_contains(buf_str(&out),
+                    "<span>SM active <em class=\"note\">suspect</em></span><b>92.9 %");
+    const char *caption = strstr(buf_str(&out), "<strong>SM active</strong>");
+    assert_non_null(caption);
+    assert_true(strstr(caption, "suspect") < strstr(caption, "</figcaption>"));
+    buf_fini(&out);
+}
+
 static void rename_all(struct snapshot *s)
 {
     static const char name[] = "\"><img src=x onerror='a()'></td></script><!--";
@@ -174,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_elements_are_closed),
         cmocka_unit_test(test_curves_are_those_of_the_finer_source),
+        cmocka_unit_test(test_a_number_that_is_not_sound_says_so_everywhere),
         cmocka_unit_test(test_names_of_others_stay_text),
         cmocka_unit_test(test_without_a_gpu_it_says_so),
         cmocka_unit_test(test_what_has_no_number_has_its_reason),

@@ -134,21 +134,58 @@ static void test_the_finer_source_is_kept_while_it_delivers(void **state)
     assert_near(columns[n - 1].mean, 0.9, 1e-6);
 }
 
-static void test_seldom_readings_hold_and_then_end(void **state)
+/* Is the column at this time known? */
+static bool known_at(int64_t at_ms)
+{
+    size_t n = all(), i = (size_t)(at_ms * ms / timeline_column_ns(t));
+    return i < n && columns[i].known;
+}
+
+static void test_seldom_readings_hold_but_not_over_a_hole(void **state)
 {
     (void)state;
     plan(SOURCE_NVML, 1);
-    sample(SOURCE_NVML, 1, 1, 0.4);
-    sample(SOURCE_NVML, 5001, 0, 0.4); /* one in five seconds: ten are held */
-    plan(SOURCE_GPM, 50);
+    sample(SOURCE_NVML, 20, 20, 0.4);   /* the begin */
+    sample(SOURCE_NVML, 5000, 0, 0.5);  /* five seconds later: of the time between */
+    sample(SOURCE_NVML, 20000, 0, 0.6); /* fifteen: a hole, and of its last second */
+    assert_true(known_at(0) && known_at(2500) && known_at(4950));
+    assert_false(known_at(5100) || known_at(12000) || known_at(18900));
+    assert_true(known_at(19100) && known_at(19900));
+    all();
+    assert_near(columns[(size_t)(2500 * ms / timeline_column_ns(t))].mean, 0.5, 1e-9);
+}
+
+static void test_means_of_seldom_samples_are_not_held(void **state)
+{
+    (void)state;
+    plan(SOURCE_PM, 0.1);
+    sample(SOURCE_PM, 10000, 10000, 0.9);
+    sample(SOURCE_PM, 60000, 10000, 0.9);
+    assert_true(known_at(9000) && known_at(51000));
+    assert_false(known_at(11000) || known_at(30000) || known_at(49000));
+}
+
+static void test_a_clock_that_was_not_set_yet_costs_one_sample(void **state)
+{
+    (void)state;
+    sample_at(SOURCE_PM, 5, 20 * ms, 0.9); /* 1970 */
+    for (int64_t i = 1; i <= 10; i++)
+        sample(SOURCE_PM, 20 * i, 20, 0.3);
+    assert_int_equal(timeline_begin_ns(t), begin);
     size_t n = all();
-    sample_at(SOURCE_NVML, begin + 20001 * ms, begin + 20001 * ms, 0.4);
-    n = all();
-    size_t known = 0;
+    assert_int_equal(n, 20);
     for (size_t i = 0; i < n; i++)
-        known += columns[i].known;
-    assert_true((int64_t)known * timeline_column_ns(t) / ms > 14000);
-    assert_true(known < n);
+        assert_near(columns[i].max, 0.3, 1e-6);
+}
+
+static void test_numbers_that_cannot_be_summed_are_none(void **state)
+{
+    (void)state;
+    sample(SOURCE_PM, 20, 20, 0.5);
+    sample(SOURCE_PM, 40, 20, 1e308);
+    size_t n = all();
+    assert_int_equal(n, 2);
+    assert_true(columns[0].known && isfinite(columns[0].max));
 }
 
 static void test_hostile_times_are_left_out(void **state)
@@ -161,8 +198,9 @@ static void test_hostile_times_are_left_out(void **state)
     sample_at(SOURCE_PM, begin + 40 * ms, begin + 20 * ms, 0.1); /* ends before it begins */
     sample(SOURCE_PM, 40, 20, NAN);
     size_t n = all();
+    assert_int_equal(n, 2);
     for (size_t i = 0; i < n; i++)
-        assert_true(!columns[i].known || columns[i].max < 0.6);
+        assert_true(columns[i].known && columns[i].max < 0.6);
 }
 
 static void test_servers_have_their_own(void **state)
@@ -207,7 +245,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_sample_weighs_by_its_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_finer_source_is_kept_while_it_delivers, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_seldom_readings_hold_and_then_end, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_seldom_readings_hold_but_not_over_a_hole, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_means_of_seldom_samples_are_not_held, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_clock_that_was_not_set_yet_costs_one_sample, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_numbers_that_cannot_be_summed_are_none, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_hostile_times_are_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_servers_have_their_own, set_up, tear_down),
     };
