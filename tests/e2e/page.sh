@@ -4,4 +4,4 @@
 set -u
 command -v python3 >/dev/null || { echo "skipped: needs python3"; exit 77; }
 export PYTHONDONTWRITEBYTECODE=1
-exec timeout -k 5 280 python3 "$2/tests/page/test_page.py" "$1" "$2" "$3"
+exec timeout -k 20 280 python3 "$2/tests/page/test_page.py" "$1" "$2" "$3"

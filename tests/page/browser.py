@@ -5,6 +5,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -54,9 +55,13 @@ class Browser:
     def close(self):
         for descriptor in (self.out, self.inp):
             os.close(descriptor)
-        self.process.kill()
+        os.killpg(self.process.pid, signal.SIGKILL)  # all of its processes: a session of its own
         self.process.wait()
-        shutil.rmtree(self.home, ignore_errors=True)
+        for _ in range(20):  # the last of them may still write
+            shutil.rmtree(self.home, ignore_errors=True)
+            if not os.path.exists(self.home):
+                break
+            time.sleep(0.1)
 
     # ---- the protocol ----
 

@@ -60,7 +60,11 @@ def free_port():
 
 
 class Daemon:
+    all = []
+
     def __init__(self, name, *arguments, port=None, script=None):
+        Daemon.all.append(self)
+        self.process, self.stopped = None, []
         self.port = port or free_port()
         self.url = "http://127.0.0.1:%d/" % self.port
         environment = {k: v for k, v in os.environ.items() if not k.startswith("SMEFF_") and k not in ("CUDA_VISIBLE_DEVICES", "NOTIFY_SOCKET")}
@@ -73,7 +77,6 @@ class Daemon:
         self.process = subprocess.Popen([SMEFF, "daemon", "run", "--run-dir", "%s/%s" % (HERE, name), "--listen", "127.0.0.1:%d" % self.port, *arguments],
                                         stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=environment, start_new_session=True)
         self.began = time.monotonic()
-        self.stopped = []
 
     def get(self, path):
         with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(self.url + path, timeout=10) as answer:
@@ -119,6 +122,8 @@ class Daemon:
         self.process.wait()
 
     def close(self):
+        if not self.process:
+            return
         self.thaw()
         if self.process.poll() is None:
             self.process.terminate()
@@ -476,7 +481,6 @@ def test_breaks(b, d):
     true("returns by itself", b.wait("%s === 'good'" % STATE, 12), b.run(STATE_TEXT))
     true("with the values of now", b.wait("document.querySelector('.verdict .kind').textContent === 'memory_bound'", 8), b.run(MAIN)[:400])
     equal("the same page", b.run("document.title"), name)
-    return again
 
 
 def test_two(b, d):
@@ -618,12 +622,14 @@ def main():
     if not path:
         print("skipped: needs chromium")
         return 77
-    daemons, b = [], None
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: sys.exit(1))  # through what is at the end
+    b = None
     try:
-        daemons.append(Daemon("replay", "--replay", ROOT + "/data/h200/live/bursty.jsonl.gz", "--loop"))
-        two = "fail = nvmlDeviceGetGpuInstanceId:3\n[gpu]\nname = NVIDIA A\nfield.186 = 100000\n[gpu]\nname = NVIDIA B\nfield.186 = 200000\n" \
+        d = Daemon("replay", "--replay", ROOT + "/data/h200/live/bursty.jsonl.gz", "--loop")
+        script = "fail = nvmlDeviceGetGpuInstanceId:3\n[gpu]\nname = NVIDIA A\nfield.186 = 100000\n[gpu]\nname = NVIDIA B\nfield.186 = 200000\n" \
               "pm.sm__cycles_active = 42\nprocess = 4242 1073741824 97 40\n"
-        daemons.append(Daemon("fakes", script=two))
+        two = Daemon("fakes", script=script)
         try:
             b = browser.Browser(path)
         except (OSError, browser.Failed, StopIteration) as error:
@@ -632,7 +638,6 @@ def main():
         b.call("Page.addScriptToEvaluateOnNewDocument", source="window.broken = []; addEventListener('securitypolicyviolation', (e) => window.broken.push(e.violatedDirective + ' ' + e.blockedURI));")
         b.media(prefers_color_scheme="dark")
         b.size(1280, 900)
-        d, two = daemons
         d.ready()
         with part("the file"):
             page, policy = test_file(d)
@@ -654,7 +659,7 @@ def main():
             test_listeners(b)
         status = json.loads(d.get("status.json")[0])
         with part("breaks"):
-            daemons.append(test_breaks(b, d))
+            test_breaks(b, d)
         with part("two GPUs"):
             two.ready()
             test_two(b, two)
@@ -670,7 +675,7 @@ def main():
     finally:
         if b:
             b.close()
-        for daemon in daemons:
+        for daemon in Daemon.all:
             daemon.close()
         shutil.rmtree(HERE, ignore_errors=True)
     print("%d failed" % len(failures) if failures else "ok")
