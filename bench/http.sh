@@ -78,7 +78,7 @@ done
 say "memory of the HTTP process (anonymous, resident) over 1,000,000 scrapes"
 "$load" load 127.0.0.1 $port /metrics 8 100000 gzip >>"$dir/raw"
 before=$(memory_kb $http) ticks=$(cpu_ticks $http)
-result=$("$load" load 127.0.0.1 $port /metrics 8 1000000 gzip | tee -a "$dir/raw")
+result=$("$load" load 127.0.0.1 $port /metrics 8 "${SCRAPES:-1000000}" gzip | tee -a "$dir/raw")
 sleep 2
 after=$(memory_kb $http)
 echo "before $before KiB, after $after KiB: $(((after - before) * 1024)) bytes; $(field per_second "$result") a second, $(field not_200 "$result") not 200, $(awk -v t=$(($(cpu_ticks $http) - ticks)) -v hz="$(getconf CLK_TCK)" 'BEGIN { printf "%.1f", t / hz }') s of CPU"

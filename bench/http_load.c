@@ -76,7 +76,8 @@ static double quantile(const double *sorted, size_t n, double q)
 struct answer {
     char head[HEAD_MAX];
     size_t head_len, body_left;
-    bool in_body;
+    bool in_body, is_chunked;
+    char tail[5]; /* the last bytes of a chunked body */
     int status;
 };
 
@@ -94,7 +95,16 @@ static bool end_of_head(struct answer *a, const char *data, size_t n, size_t *us
     return false;
 }
 
-/* Takes n bytes; true: the answer is whole. All answers of one connection have a length. */
+/* One request is in flight, so a body in chunks ends where the last, empty one does. */
+static bool take_chunks(struct answer *a, const char *data, size_t n)
+{
+    size_t size = sizeof a->tail, kept = n < size ? size - n : 0;
+    memmove(a->tail, a->tail + size - kept, kept);
+    memcpy(a->tail + kept, data + n - (size - kept), size - kept);
+    return memcmp(a->tail, "0\r\n\r\n", size) == 0;
+}
+
+/* Takes n bytes; true: the answer is whole. */
 static bool take(struct answer *a, const char *data, size_t n)
 {
     size_t used = 0;
@@ -104,9 +114,13 @@ static bool take(struct answer *a, const char *data, size_t n)
         const char *length = strcasestr(a->head, "\r\nContent-Length:");
         a->status = (int)strtol(a->head + 9, NULL, 10);
         a->body_left = length ? strtoul(length + 17, NULL, 10) : 0;
+        a->is_chunked = strcasestr(a->head, "\r\nTransfer-Encoding: chunked") != NULL;
         a->in_body = true;
+        memset(a->tail, 0, sizeof a->tail);
     }
     n -= used;
+    if (a->is_chunked)
+        return take_chunks(a, data + used, n);
     a->body_left -= n < a->body_left ? n : a->body_left;
     return a->body_left == 0;
 }

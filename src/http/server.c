@@ -17,14 +17,17 @@
 
 /* ACCEPTS: between two looks at what the accepted ones want, so that in a flood a client that has
  * sent its request is served before it is the oldest. MEMORY: of a connection, for request and
- * headers. LOOK: how often deadlines are looked at. PAUSE: when there is no descriptor left.
- * OWN_FDS: descriptors that are nobody's connection. GUESTS_MIN: where the system allows few. */
+ * headers. LOOK: how often deadlines are looked at;
+ * CLOSES: how many are closed then, since a thousand that came at once would come back at once.
+ * PAUSE: when there is no descriptor left. OWN_FDS: descriptors that are nobody's connection.
+ * GUESTS_MIN: where the system allows few. */
 enum {
     DOORS_MAX = 16,
     ACCEPTS = 32,
     MEMORY_BYTES = 16384,
     INACTIVE_S = 10,
     LOOK_MS = 100,
+    CLOSES = 64,
     PAUSE_MS = 100,
     OWN_FDS = 64,
     GUESTS_MIN = 64,
@@ -574,12 +577,15 @@ static void end_late_ones(struct server *s)
     if (now_ns - s->looked_ns < LOOK_MS * INT64_C(1000000))
         return;
     s->looked_ns = now_ns;
-    for (size_t i = s->guests.n; i-- > 0;) {
+    size_t closed = 0;
+    for (size_t i = s->guests.n; i-- > 0 && closed < CLOSES;) {
         struct guest *g = s->guests.list[i];
         if (!g->library && now_ns - g->since_ns > GUESTS_REQUEST_NS)
             leave(s, g); /* the library never began with it, and has closed it */
-        else if (guest_is_late(g, now_ns))
+        else if (guest_is_late(g, now_ns)) {
             shut(s, g);
+            closed++;
+        }
     }
 }
 
