@@ -99,7 +99,7 @@ const page = {
             document.documentElement.dataset.time = status.time || '';
             document.title = status.host ? `smeff – ${status.host}` : 'smeff';
             setText(byId('host'), status.host || '');
-            page.replay = replayOf(status) || page.replay; // its note goes with time
+            page.replay = replayOf(status, page.replay); // its note goes with time
             setText(byId('replay'), page.replay && `replay ${page.replay}`);
             if (!page.view || !page.viewFits()) page.route();
             else if (!page.frozen) page.update();

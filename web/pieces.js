@@ -329,13 +329,13 @@ function doubtsOf(gpu) {
 }
 
 /* The name of the recording that is played, or ''. */
-function replayOf(status) {
+function replayOf(status, known = '') {
     if (status.daemon && status.daemon.replay) return status.daemon.replay.replace(/.*\//, '');
     for (const note of status.notes || []) {
         const [, path] = /^a recording is played: (.*)/.exec(note.text) || [];
         if (path) return path.replace(/.*\//, '');
     }
-    return '';
+    return status.replay ? known || 'of a recording' : '';
 }
 
 function notesOf(status, index) {

@@ -23,6 +23,7 @@ struct identity {
 };
 
 struct collector {
+    bool is_replay;
     char tool[96], host[128];
     struct identity *gpus;
     size_t n_gpus;
@@ -188,6 +189,7 @@ static enum status take(void *self, const struct event *ev, struct error *err)
     case EVENT_HELLO:
         copy(c->tool, sizeof c->tool, ev->u.hello.tool);
         copy(c->host, sizeof c->host, ev->u.hello.host);
+        c->is_replay = ev->u.hello.is_replay;
         return OK;
     case EVENT_GPU:
         return take_gpu(c, &ev->u.gpu, err);
@@ -312,6 +314,7 @@ enum status collector_snapshot(struct collector *c, struct snapshot **out, struc
     }
     copy(s->tool, sizeof s->tool, c->tool);
     copy(s->host, sizeof s->host, c->host);
+    s->is_replay = c->is_replay;
     s->n_notes = notes_copy(&c->notes, s->notes);
     s->n_gpus = c->n_gpus;
     s->taken_ns = c->rolls ? clock_unix_ns() : 0;

@@ -135,6 +135,7 @@ struct snapshot_note {
 struct snapshot {
     int64_t taken_ns; /* UNIX time of the snapshot itself; 0 = of a file, a whole measurement */
     int64_t time_ns;  /* end of the newest window, UNIX time; 0 = nothing measured */
+    bool is_replay;   /* of a recording that is played: nothing of it happens now */
     char host[128];   /* "" = not known */
     char tool[96];    /* who measured */
     struct gpu_snapshot *gpus;

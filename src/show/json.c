@@ -268,6 +268,8 @@ static json_t *snapshot_json(const struct snapshot *s, const char *file)
                           "time", time_or_null(s->time_ns), "host", text_or_null(s->host), "tool",
                           text_or_null(s->tool), "gpus", gpus, "servers", servers_json(s),
                           "derived", derived_json(s, OF_SNAPSHOT), "notes", notes_json(s));
+    if (s->is_replay) /* nothing of it happens now */
+        o = with(o, "replay", json_true());
     return file ? with(o, "file", path_or_null(file)) : o;
 }
 

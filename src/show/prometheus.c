@@ -69,7 +69,10 @@ static void put_exporter(const struct page *p)
     struct prom_family up = gauge(
         p, "smeff_up", "Whether the stream of samples lives: 1, or 0 while the daemon is away");
     prom_sample(&build, (const struct prom_label[]){{"version", SMEFF_VERSION}, {NULL, NULL}}, 1);
+    struct prom_family replay =
+        gauge(p, "smeff_replay", "1 where a recording is played: then nothing here happens now");
     prom_sample(&up, NULL, p->is_up);
+    prom_sample(&replay, NULL, p->s && p->s->is_replay);
 }
 
 static void put_gpus(const struct page *p)
