@@ -113,7 +113,10 @@ static void take_answer(struct fleet_run *r)
 {
     const struct fetch_result *a = fetcher_result(r->fetcher, 0);
     struct error err = ERROR_INIT;
-    if (a->state != VALUE_OK)
+    if (a->status >= 400 && a->body->len &&
+        fleet_take(&r->next, r->asked, buf_str(a->body), a->body->len, &err))
+        complain_in(r, err.text); /* in the server's own words */
+    else if (a->state != VALUE_OK)
         complain_in(r, a->reason);
     else if (fleet_take(&r->next, r->asked, buf_str(a->body), a->body->len, &err))
         complain_in(r, err.text);

@@ -24,8 +24,13 @@ static enum status take(void *self, const struct event *ev, struct error *err)
 {
     struct gpufilter *f = self;
     int gpu = gpu_of(ev);
-    if (gpu >= SOURCE_GPUS_MAX)
-        return OK;
+    if (gpu >= SOURCE_GPUS_MAX) { /* what is not shown is said, once */
+        bool said = f->said;
+        f->said = true;
+        return said ? OK
+                    : event_push_note(f->sink, NOTE_WARNING, -1, err,
+                                      "only the first %d GPUs are shown", SOURCE_GPUS_MAX);
+    }
     if (ev->kind == EVENT_GPU)
         f->unwanted[gpu] = !request_wants(f->request, ev->u.gpu.gpu, ev->u.gpu.uuid);
     return gpu >= 0 && f->unwanted[gpu] ? OK : event_push(f->sink, ev, err);

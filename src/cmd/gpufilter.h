@@ -11,6 +11,7 @@ struct gpufilter {
     const struct request *request;
     const struct event_sink *sink;
     bool unwanted[SOURCE_GPUS_MAX];
+    bool said; /* that there are more than that */
 };
 
 /* Passes on what belongs to wanted GPUs, or to none. */

@@ -13,9 +13,12 @@ enum { CHUNK = 65536, KEY_SIZE = 32 };
 
 /* Where the reader is in the JSON: as much as it takes to tell the top level's keys from all else.
  * No value is kept but one number. */
+enum { DEPTH_MAX = 512 };
+
 struct scan {
     int depth;
-    bool is_array; /* the top level is a list of events, without an object around it */
+    char closes[DEPTH_MAX]; /* what ends each level: ] or } */
+    bool is_array;          /* the top level is a list of events, without an object around it */
     bool in_string, is_escaped;
     bool in_events;     /* the value of "traceEvents" is next, or begun */
     bool is_key_wanted; /* the next string of the top level is a key */
@@ -68,6 +71,11 @@ static void open_level(struct scan *s, char c, int64_t at)
         s->is_array = c == '[';
         s->is_key_wanted = c == '{';
     }
+    if (s->depth == DEPTH_MAX) {
+        s->is_bad = true;
+        return;
+    }
+    s->closes[s->depth] = c == '{' ? '}' : ']';
     bool begins = (s->depth == 0 && c == '[') || (s->depth == 1 && s->in_events && c == '[');
     s->depth++;
     if (begins && s->events < 0)
@@ -75,11 +83,14 @@ static void open_level(struct scan *s, char c, int64_t at)
     s->has_key = s->in_events = false;
 }
 
-static void close_level(struct scan *s)
+static void close_level(struct scan *s, char c)
 {
+    if (s->depth == 0 || s->closes[s->depth - 1] != c) {
+        s->is_bad = true;
+        return;
+    }
     s->depth--;
     s->is_over = s->depth == 0;
-    s->is_bad |= s->depth < 0;
 }
 
 /* The first thing behind the "[" of the events. */
@@ -133,13 +144,14 @@ static void take_char(struct scan *s, char c, int64_t at)
         break;
     case '}':
     case ']':
-        close_level(s);
+        close_level(s, c);
         break;
     case ':':
         if (s->depth != 1 || s->is_array)
             break;
         s->has_key = true;
         s->in_events = strcmp(s->key, "traceEvents") == 0;
+        s->is_bad |= s->in_events && s->events >= 0; /* readers would keep the last one only */
         s->in_base = strcmp(s->key, "baseTimeNanoseconds") == 0;
         s->is_bad |= s->in_base && s->has_base; /* a second one */
         break;
@@ -195,7 +207,8 @@ enum status overlay_find(struct overlay *o, const char *path, struct error *err)
     if (st)
         return st;
     st = scan_all(&s, f, path, err);
-    gzclose(f);
+    if (gzclose(f) == Z_BUF_ERROR && !st) /* the compressed file ends in the middle */
+        st = fail(err, ERR_BAD_INPUT, 0, "%s: it was cut off", path);
     o->path = path;
     o->base_ns = s.has_base ? s.base_ns : 0;
     o->events = s.events;

@@ -29,6 +29,9 @@ size_t fleet_queries(void)
     return 1 + FLEET_SHARE_COUNT + REST;
 }
 
+/* A share above this is no share; a little above 1 is one that rounding made. */
+static const double share_max = 1.05;
+
 #define BY "by (instance, gpu, uuid) "
 
 const char *fleet_query(size_t i, char dst[FLEET_QUERY_SIZE])
@@ -86,7 +89,7 @@ static double number_of(const json_t *sample)
 {
     const char *s = json_string_value(json_array_get(json_object_get(sample, "value"), 1));
     double v;
-    return s && num_parse(s, &v) && isfinite(v) ? v : NAN;
+    return s && num_parse(s, &v) && v >= 0 && v < 1e15 ? v : NAN; /* more is no amount of these */
 }
 
 static void name_gpu(struct fleet_gpu *g, const json_t *labels)
@@ -109,7 +112,9 @@ static void drop_twins(struct fleet *f)
 {
     size_t n = 0;
     for (size_t i = 0; i < f->n; i++)
-        if (n == 0 || fleet_order(&f->list[n - 1], &f->list[i]) != 0)
+        if (!f->list[i].instance[0] || !f->list[i].gpu[0])
+            continue; /* not of our exporter */
+        else if (n == 0 || fleet_order(&f->list[n - 1], &f->list[i]) != 0)
             f->list[n++] = f->list[i];
     f->n = n;
 }
@@ -194,7 +199,7 @@ static void take_sample(struct fleet *f, size_t i, const json_t *sample)
     if (!g)
         return;
     if (i <= FLEET_SHARE_COUNT)
-        g->share[i - 1] = number_of(sample);
+        g->share[i - 1] = number_of(sample) <= share_max ? number_of(sample) : NAN;
     else
         take_rest(g, (enum rest)(i - 1 - FLEET_SHARE_COUNT), labels, number_of(sample));
 }

@@ -165,9 +165,12 @@ static const char *process_bytes(const struct snapshot_process *p, char dst[VALU
 int pane_processes(const struct model *m, const struct gpu_snapshot *g, struct area a)
 {
     char memory[VALUE_TEXT], text[32];
-    (void)m;
     if (a.height < 1)
         return 0;
+    if (model_is_past(m)) {
+        area_text(a, 1, 0, ROLE_DIM, "processes are shown for the present only");
+        return 1;
+    }
     if (!g->processes_known || g->n_processes == 0) {
         area_text(a, 1, 0, ROLE_DIM,
                   g->processes_known ? "no process uses this GPU" : "processes are not known");

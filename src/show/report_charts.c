@@ -29,7 +29,7 @@ static const struct drawn drawn[] = {
     {METRIC_NVLINK_RX, METRIC_NVLINK_RX_THROUGHPUT, NULL, "link"},
     {METRIC_NVLINK_TX, METRIC_NVLINK_TX_THROUGHPUT, NULL, "link"},
     {METRIC_POWER, METRIC_POWER, NULL, "board"},
-    {METRIC_GPC_CLOCK, METRIC_CLOCK_SM, "SM clock", "board"},
+    {METRIC_GPC_CLOCK, METRIC_CLOCK_SM, NULL, "board"},
     {METRIC_TEMPERATURE, METRIC_TEMPERATURE, NULL, "board"},
 };
 
@@ -168,6 +168,13 @@ static void put_bar(struct buf *out, const char *label, const char *role,
 
 void report_gap(struct buf *out, const struct gpu_snapshot *g)
 {
+    const struct value *util = &g->metrics[METRIC_GPU_UTIL].value;
+    if (!value_has_number(util)) {
+        buf_printf(out, "<p class=\"dim\">GPU-Util is not known here (%s): ",
+                   value_state_name(util->state));
+        html_text(out, util->reason);
+        buf_puts(out, "</p>\n");
+    }
     buf_puts(out, "<div class=\"gap\">\n");
     for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++) {
         enum metric m = metric_of(g, &drawn[i]);

@@ -13,6 +13,7 @@ const char report_style[] =
     "*{box-sizing:border-box}\n"
     "body{margin:0 auto;max-width:70rem;padding:2rem 1.25rem 4rem;background:var(--paper);"
     "color:var(--ink);font:16px/1.5 system-ui,sans-serif;font-variant-numeric:tabular-nums}\n"
+    "h1,h2,p,li,td{overflow-wrap:anywhere}"
     "h1{font-size:1.6rem;margin:0}h2{font-size:1.3rem;margin:2.5rem 0 .25rem}"
     "h3{font-size:1rem;margin:2rem 0 .5rem;color:var(--dim);font-weight:600}\n"
     "p{margin:.25rem 0}.dim{color:var(--dim)}.note{color:var(--note)}\n"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "collect/column.h"
 #include "collect/snapshot.h"
 #include "show/track_text.h"
@@ -97,7 +98,7 @@ static bool has_track(int metric)
 }
 
 /* Traces show bare numbers, so the unit stands in the name, in a size that people read. */
-static struct line line_of(int metric, enum source_id source)
+static struct line line_of(int metric, enum source_id source, bool is_suspect)
 {
     static const struct {
         enum unit unit;
@@ -122,8 +123,9 @@ static struct line line_of(int metric, enum source_id source)
             unit = units[i].text;
         }
     /* beside the counters of pm, those of gpm are a second witness, not the same track */
-    snprintf(l.name, sizeof l.name, "%s%s%s%s%s", info->label, unit[0] ? " (" : "", unit,
-             unit[0] ? ")" : "", source == SOURCE_GPM ? " [gpm]" : "");
+    snprintf(l.name, sizeof l.name, "%s%s%s%s%s%s", info->label, unit[0] ? " (" : "", unit,
+             unit[0] ? ")" : "", source == SOURCE_GPM ? " [gpm]" : "",
+             is_suspect ? " [suspect]" : "");
     return l;
 }
 
@@ -171,7 +173,7 @@ static void end_line(struct show_tracks *t, struct buf *out, long pid, struct li
 
 static void take_gpu(struct show_tracks *t, const struct event_gpu *ev, struct buf *out)
 {
-    char name[200];
+    char name[200], clean[120];
     if (ev->gpu >= COLUMN_GPUS_MAX) {
         t->is_partial = true;
         return;
@@ -179,7 +181,8 @@ static void take_gpu(struct show_tracks *t, const struct event_gpu *ev, struct b
     if (t->is_named[ev->gpu]) /* every source tells it */
         return;
     t->is_named[ev->gpu] = true;
-    snprintf(name, sizeof name, "GPU %u %s (smeff)", ev->gpu, ev->name);
+    str_clean(clean, sizeof clean, ev->name, strlen(ev->name));
+    snprintf(name, sizeof name, "GPU %u %s (smeff)", ev->gpu, clean);
     track_process(&t->text, out, GPU_PID + (long)ev->gpu, name, -1000 + (long)ev->gpu);
 }
 
@@ -194,8 +197,8 @@ static enum status take_plan(struct show_tracks *t, const struct event_plan *ev,
     if (!lines)
         return fail(err, ERR_NOMEM, 0, "out of memory");
     for (size_t i = 0; i < ev->n; i++) {
-        lines[i] = line_of(ev->series[i].metric, ev->source);
-        if (i < p->n && p->lines[i].metric == lines[i].metric)
+        lines[i] = line_of(ev->series[i].metric, ev->source, ev->series[i].state == VALUE_SUSPECT);
+        if (i < p->n && strcmp(p->lines[i].name, lines[i].name) == 0)
             lines[i] = p->lines[i]; /* told again: it goes on */
     }
     free(p->lines);
@@ -261,7 +264,7 @@ static void take_samples(struct show_tracks *t, const struct event_samples *ev, 
 static struct server *server_of(struct show_tracks *t, const struct event_server *ev,
                                 struct buf *out)
 {
-    char name[SERVER_URL_SIZE + 240];
+    char name[SERVER_URL_SIZE + 240], clean[sizeof name];
     for (size_t i = 0; i < t->n_servers; i++)
         if (strncmp(t->servers[i]->url, ev->url, SERVER_URL_SIZE - 1) == 0)
             return t->servers[i];
@@ -272,9 +275,10 @@ static struct server *server_of(struct show_tracks *t, const struct event_server
     }
     strncpy(s->url, ev->url, sizeof s->url - 1);
     for (int m = 0; m < SERVER_METRICS; m++)
-        s->lines[m] = line_of(SERVER_METRIC_FIRST + m, SOURCE_SERVER);
+        s->lines[m] = line_of(SERVER_METRIC_FIRST + m, SOURCE_SERVER, false);
     snprintf(name, sizeof name, "%s %s %s (smeff)", ev->kind, ev->model, ev->url);
-    track_process(&t->text, out, SERVER_PID + (long)t->n_servers, name, -900 + (long)t->n_servers);
+    str_clean(clean, sizeof clean, name, strlen(name));
+    track_process(&t->text, out, SERVER_PID + (long)t->n_servers, clean, -900 + (long)t->n_servers);
     t->servers[t->n_servers] = s;
     return t->servers[t->n_servers++];
 }

@@ -45,6 +45,11 @@ equal "tracks: one process" "$(jq -c '[.traceEvents[] | select(.name == "process
 equal "tracks: all are of it" "$(jq -c '[.traceEvents[].pid] | unique' "$dir/tracks.json")" '[900000000]'
 run "tracks of nsys" 0 export --perfetto "$sqlite"
 equal "tracks of nsys" "$(jq '[.traceEvents[] | select(.ph == "C") | .name] | unique | length > 5' <<<"$out")" true
+# a doubtful number never stands there bare
+has "a suspect track" "$out" '"Occupancy (%) [suspect]"'
+zcat "$decode" | sed 's/"NVIDIA H200"/"A\\u202e\\u009bX"/' >"$dir/turned.jsonl"
+run "a name that turns, as tracks" 0 export --perfetto "$dir/turned.jsonl"
+grep -q $'\u202e' <<<"$out" && fail "a name that turns, as tracks"
 # a recording with a hole in the middle
 zcat "$bursty" | awk '!(/"samples"/ && /"pm"/ && ++n > 20 && n < 40)' >"$dir/hole.jsonl"
 run "a hole" 0 export --perfetto "$dir/hole.jsonl"
@@ -114,6 +119,13 @@ for value in 1.8e18 -5 '"1800"' '12 34' null '[1]' '1,"baseTimeNanoseconds":2'; 
     other base.json "{\"baseTimeNanoseconds\":$value,\"traceEvents\":[$theirs]}"
     run "a base of $value" 7 export "$bursty" --perfetto --over "$dir/base.json"
     equal "a base of $value: nothing printed" "$out" ""
+done
+other twolists.json "{\"traceEvents\":[$theirs],\"traceEvents\":[$theirs]}"
+other brackets.json "{\"traceEvents\":[$theirs}]}"
+head -c -9 "$dir/first.json.gz" >"$dir/short.json.gz"
+for bad in twolists.json brackets.json short.json.gz; do
+    run "over $bad" 7 export "$bursty" --perfetto --over "$dir/$bad"
+    equal "over $bad: nothing printed" "$out" ""
 done
 other base.json "{\"baseTimeNanoseconds\" : $base , \"traceEvents\" : [ $theirs ] }"
 run "a base with blanks" 0 export "$bursty" --perfetto --over "$dir/base.json"
