@@ -86,6 +86,15 @@ while IFS=$'\t' read -r name expression; do
     [ -z "$wrong" ] || fail "DCGM, $name: $wrong: $expression"
 done < <(dcgm_queries)
 
+# ---- the panel over the same Prometheus ----
+page=$(LC_ALL=C.UTF-8 COLUMNS=200 LINES=60 timeout 60 "$smeff" top --once --prometheus "$prom" 2>"$dir/top.err") || fail "top --prometheus: $(cat "$dir/top.err")"
+case $page in *"41 GPUs on 6 hosts"*) ;; *) fail "top --prometheus: ${page:0:600}" ;; esac
+case $page in *"no_permission: "*) ;; *) fail "top --prometheus: it does not say why there is no number" ;; esac
+line=$(grep "^ $first/0 " <<<"$page")
+case $line in *"80."*" % DRAM"*memory_bound*) ;; *) fail "top --prometheus: machine 0: '$line'" ;; esac
+near "top --prometheus: waste" "$(sed -n "s/.* did .*: \([0-9.]*\) GPUs' worth.*/\1/p" <<<"$page")" "$(number 'sum(clamp_min(gpu:smeff_gpu_util:mean5m - gpu:smeff_busiest_unit:mean5m, 0))')" 0.6
+equal "top --prometheus: nobody" "$(timeout 60 "$smeff" top --once --prometheus http://127.0.0.1:1 >/dev/null 2>&1; echo $?)" 1
+
 # ---- every panel of the shipped dashboards ----
 for file in "$root"/deploy/grafana/dashboards/*.json; do
     wrong=$(check_panels "$file")
