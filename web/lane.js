@@ -57,9 +57,6 @@ const UNITS_OF_WORK = [
     'fma_active',
     'alu_active',
     'fp64_active',
-    'dram_throughput',
-    'dram_read',
-    'dram_write',
     'pcie_rx_throughput',
     'pcie_tx_throughput',
     'nvlink_rx_throughput',
@@ -81,14 +78,29 @@ function roleOf(key) {
 
 const labelOf = (key) => (CATALOGUE[key] ? CATALOGUE[key].label : key);
 
-/* The unit that worked hardest: {key, value}, or undefined. */
+/* What the memory did: its total, else reads and writes together, which are shares of the same
+ * peak. The key is then that of the larger part. */
+function memoryOf(gpu) {
+    const [all, read, write] = ['dram_throughput', 'dram_read', 'dram_write'].map((key) =>
+        page.value(gpu, key),
+    );
+    const hasParts = isSound(read) && isSound(write);
+    // the second witness's total beside the counters is of other seconds
+    const isOther = hasParts && all && all.source !== read.source;
+    if (isSound(all) && !isOther) return { key: 'dram_throughput', value: all };
+    if (!hasParts) return undefined;
+    const key = read.value >= write.value ? 'dram_read' : 'dram_write';
+    return { key, value: { ...read, value: read.value + write.value }, label: 'DRAM read + write' };
+}
+
+/* The unit that worked hardest: {key, value, label}, or undefined. */
 function busiestOf(gpu) {
-    let best;
+    let best = memoryOf(gpu);
     for (const key of UNITS_OF_WORK) {
         const value = page.value(gpu, key);
         if (isSound(value) && (!best || value.value > best.value.value)) best = { key, value };
     }
-    return best;
+    return best && { label: labelOf(best.key), ...best };
 }
 
 /* The bar's share 0..1; of the peak where one is known; NaN: there is none. */

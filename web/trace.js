@@ -100,6 +100,7 @@ class Trace {
 
     addFrame(frame) {
         const toMs = msOfNs(frame.t1_ns);
+        if (toMs < this.frameMs - 5000) Object.assign(this, new Trace()); // its clock was set back
         // a slow reading in it can begin long before: then since the frame before, 1 s at most
         const fromMs = Math.max(msOfNs(frame.t0_ns), this.frameMs, toMs - 1000);
         this.frameMs = toMs;

@@ -77,7 +77,7 @@ class GpuView {
         );
         setText(
             this.real.label,
-            best ? `The busiest unit: ${labelOf(best.key)}` : 'The busiest unit',
+            best ? `The busiest unit: ${best.label}` : 'The busiest unit',
         );
         setText(this.real.number, best ? valueText(best.value) : 'not known');
         setText(

@@ -45,12 +45,27 @@ struct fleet_gpu *fleet_find(const struct fleet *f, const char *instance, const 
     return f->n ? bsearch(&key, f->list, f->n, sizeof *f->list, fleet_order) : NULL;
 }
 
+double fleet_share_of(const struct fleet_gpu *g, enum fleet_share share)
+{
+    double total = g->share[share];
+    if (share != FLEET_DRAM || !isnan(total))
+        return total;
+    return g->share[FLEET_DRAM_READ] + g->share[FLEET_DRAM_WRITE]; /* NaN if one is */
+}
+
 int fleet_busiest(const struct fleet_gpu *g)
 {
-    int busiest = -1;
-    for (int i = FLEET_SM_ISSUE; i < FLEET_SHARE_COUNT; i++)
-        if (!isnan(g->share[i]) && (busiest < 0 || g->share[i] > g->share[busiest]))
+    static const enum fleet_share needed[] = {FLEET_SM_ISSUE, FLEET_TENSOR, FLEET_DRAM};
+    int busiest = FLEET_SM_ISSUE;
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+        if (isnan(fleet_share_of(g, needed[i])))
+            return -1;
+    for (int i = FLEET_SM_ISSUE; i < FLEET_SHARE_COUNT; i++) {
+        bool is_part = i == FLEET_DRAM_READ || i == FLEET_DRAM_WRITE;
+        double v = fleet_share_of(g, (enum fleet_share)i);
+        if (!is_part && !isnan(v) && v > fleet_share_of(g, (enum fleet_share)busiest))
             busiest = i;
+    }
     return busiest;
 }
 
@@ -59,7 +74,7 @@ double fleet_waste(const struct fleet_gpu *g)
     int busiest = fleet_busiest(g);
     if (busiest < 0 || isnan(g->share[FLEET_UTIL]))
         return NAN;
-    return fmax(g->share[FLEET_UTIL] - g->share[busiest], 0);
+    return fmax(g->share[FLEET_UTIL] - fleet_share_of(g, (enum fleet_share)busiest), 0);
 }
 
 void fleet_add_up(const struct fleet *f, struct fleet_sum *out)
@@ -74,7 +89,7 @@ void fleet_add_up(const struct fleet *f, struct fleet_sum *out)
             continue;
         out->known++;
         out->util += g->share[FLEET_UTIL];
-        out->busiest += g->share[fleet_busiest(g)];
+        out->busiest += fleet_share_of(g, (enum fleet_share)fleet_busiest(g));
         out->waste += waste;
     }
 }

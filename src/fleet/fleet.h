@@ -21,6 +21,8 @@ enum { FLEET_GPUS_MAX = 100000 };
     X(SM_ISSUE, SM_ISSUE)                                                                          \
     X(TENSOR, TENSOR_ACTIVE)                                                                       \
     X(FMA, FMA_ACTIVE)                                                                             \
+    X(ALU, ALU_ACTIVE)                                                                             \
+    X(FP64, FP64_ACTIVE)                                                                           \
     X(DRAM, DRAM_THROUGHPUT)                                                                       \
     X(DRAM_READ, DRAM_READ)                                                                        \
     X(DRAM_WRITE, DRAM_WRITE)                                                                      \
@@ -39,11 +41,12 @@ enum fleet_share {
 enum metric fleet_metric(enum fleet_share share);
 
 struct fleet_gpu {
-    char instance[72], gpu[8], uuid[48]; /* who: together the key */
+    char instance[256], gpu[8], uuid[48]; /* who: together the key */
     char name[48];
     char verdict[24];                /* "" = none */
     char state[16], reason[120];     /* why SM active has no number; "" = it has, or nobody says */
     bool is_away;                    /* its exporter says that its daemon is away */
+    bool is_scraped;                 /* the newest scrape of its host had it */
     double share[FLEET_SHARE_COUNT]; /* 0..1; NaN = not known */
     double power_w, power_limit_w, mem_used, mem_total, temperature; /* NaN = not known */
 };
@@ -59,7 +62,13 @@ void fleet_fini(struct fleet *f); /* accepts a zeroed one */
 struct fleet_gpu *fleet_find(const struct fleet *f, const char *instance, const char *gpu,
                              const char *uuid);
 
-/* The busiest of the units that limit work; -1 = none is known. */
+/* A share of the list above; of DRAM reads plus writes where there is no total: both are shares of
+ * the same peak, and neither alone is what the memory did. NaN = not known. */
+double fleet_share_of(const struct fleet_gpu *g, enum fleet_share share);
+
+/* The busiest of the units that limit work; -1 = it is not known: unless instruction issue, tensor
+ * pipe and DRAM are all known, the unit that is not could have been the busiest (as in
+ * deploy/prometheus/rules). */
 int fleet_busiest(const struct fleet_gpu *g);
 
 /* What GPU-Util claims above what the busiest unit did, 0..1 (at least 0); NaN when one of both is

@@ -14,6 +14,7 @@
 /* Queries come as the list, the shares, and the rest. */
 enum rest {
     WHO_IS_AWAY,
+    WHO_IS_SCRAPED,
     VERDICT,
     STATE,
     POWER,
@@ -38,6 +39,7 @@ const char *fleet_query(size_t i, char dst[FLEET_QUERY_SIZE])
 {
     static const char *const rest[REST] = {
         [WHO_IS_AWAY] = "smeff_up == 0",
+        [WHO_IS_SCRAPED] = "smeff_gpu_info",
         [VERDICT] = "smeff_verdict == 1",
         [STATE] = "smeff_metric_state{metric=\"sm_active\"}",
         [POWER] = "avg " BY "(avg_over_time(smeff_power_watts[" FLEET_RANGE "]))",
@@ -46,7 +48,8 @@ const char *fleet_query(size_t i, char dst[FLEET_QUERY_SIZE])
         [MEM_TOTAL] = "max " BY "(smeff_mem_total_bytes)",
         [TEMPERATURE] = "max " BY "(smeff_temperature_celsius)"};
     if (i == 0) {
-        snprintf(dst, FLEET_QUERY_SIZE, "smeff_gpu_info");
+        /* a host that cannot be scraped any more is still one of the fleet */
+        snprintf(dst, FLEET_QUERY_SIZE, "last_over_time(smeff_gpu_info[1h])");
     } else if (i <= FLEET_SHARE_COUNT) {
         /* what happened between two scrapes is in the counters; measured_seconds takes out the time
          * that nobody measured (docs/http.md) */
@@ -161,6 +164,9 @@ static struct fleet_gpu *gpu_of(const struct fleet *f, const json_t *labels)
 static void take_rest(struct fleet_gpu *g, enum rest what, const json_t *labels, double v)
 {
     switch (what) {
+    case WHO_IS_SCRAPED:
+        g->is_scraped = true;
+        break;
     case VERDICT:
         copy(g->verdict, sizeof g->verdict, labels, "verdict");
         break;

@@ -27,7 +27,7 @@ static double key_of(const struct fleet_gpu *g, enum fleet_sort sort)
     case FLEET_BY_UTIL:
         return g->share[FLEET_UTIL];
     case FLEET_BY_BUSIEST:
-        return busiest < 0 ? NAN : g->share[busiest];
+        return busiest < 0 ? NAN : fleet_share_of(g, (enum fleet_share)busiest);
     case FLEET_BY_POWER:
         return g->power_w;
     default:
@@ -47,7 +47,7 @@ static int by_key(const void *a, const void *b)
 
 static bool is_wanted(const struct fleet_model *m, const struct fleet_gpu *g)
 {
-    char text[200];
+    char text[400];
     snprintf(text, sizeof text, "%s %s %s %s %s", g->instance, g->gpu, g->name, g->verdict,
              g->uuid);
     return filter_matches(&m->filter, text);
@@ -178,28 +178,25 @@ static void put_amount(struct area a, int right, int y, enum unit unit, double v
         area_right(a, right, y, ROLE_TEXT, unit_format(text, sizeof text, unit, v, 0));
 }
 
-static bool is_memory(int share)
-{
-    return share == FLEET_DRAM || share == FLEET_DRAM_READ || share == FLEET_DRAM_WRITE;
-}
-
 /* Why there is no number, in words, from the column of the missing one on. */
 static void put_reason(struct area a, const struct columns *c, int y, const struct fleet_gpu *g)
 {
     char text[160];
-    if (g->is_away)
+    if (!g->is_scraped)
+        snprintf(text, sizeof text, "not scraped any more");
+    else if (g->is_away)
         snprintf(text, sizeof text, "its daemon is away");
     else if (g->state[0])
         snprintf(text, sizeof text, "%s: %s", g->state, g->reason);
     else
-        snprintf(text, sizeof text, "no counters in the last 5 minutes");
+        snprintf(text, sizeof text, "the units that matter are not all known");
     area_fit(a, c->util + 1, y, c->end - c->util - 2, ROLE_DIM, text);
 }
 
 static void draw_gpu(const struct fleet_model *m, struct area a, const struct columns *c, int y,
                      const struct fleet_gpu *g)
 {
-    char who[96];
+    char who[280];
     int busiest = fleet_busiest(g), room = (c->name ? c->name : c->util - 8) - c->who - 1;
     snprintf(who, sizeof who, "%s/%s", g->instance, g->gpu);
     if ((int)str_columns(who) > room) { /* the number is worth more than a host's domain */
@@ -214,8 +211,8 @@ static void draw_gpu(const struct fleet_model *m, struct area a, const struct co
         put_reason(a, c, y, g);
         return;
     }
-    enum role role = is_memory(busiest) ? ROLE_MEMORY : ROLE_REAL;
-    put_share(a, c->busiest, y, g->share[busiest], role);
+    enum role role = busiest == FLEET_DRAM ? ROLE_MEMORY : ROLE_REAL;
+    put_share(a, c->busiest, y, fleet_share_of(g, (enum fleet_share)busiest), role);
     if (c->unit)
         area_fit(a, c->unit, y, 13, ROLE_DIM,
                  metric_info(fleet_metric((enum fleet_share)busiest))->label);
@@ -225,7 +222,8 @@ static void draw_gpu(const struct fleet_model *m, struct area a, const struct co
     put_amount(a, c->power, y, UNIT_WATTS, g->power_w);
     put_amount(a, c->memory, y, UNIT_BYTES, g->mem_used);
     if (c->verdict)
-        area_fit(a, c->verdict, y, c->end - c->verdict - 1, g->is_away ? ROLE_NOTE : ROLE_VERDICT,
+        area_fit(a, c->verdict, y, c->end - c->verdict - 1,
+                 g->is_away || !g->is_scraped ? ROLE_NOTE : ROLE_VERDICT,
                  g->is_away    ? "(its daemon is away)"
                  : *g->verdict ? g->verdict
                                : "no verdict");

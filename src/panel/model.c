@@ -52,7 +52,7 @@ static void of_trace(const struct model *m, const struct gpu_snapshot *g, struct
 struct shown model_value(const struct model *m, const struct gpu_snapshot *g, enum metric metric)
 {
     const struct metric_stats *s = &g->metrics[metric];
-    struct shown out = {metric, s->value, s->min, s->max, s->resolution, false};
+    struct shown out = {metric, s->value, s->min, s->max, s->resolution, false, false};
     if (s->samples < 2)
         out.min = out.max = NAN;
     /* what never changes, such as the size of the memory, is true of the past, too */
@@ -62,15 +62,33 @@ struct shown model_value(const struct model *m, const struct gpu_snapshot *g, en
     return out;
 }
 
+/* What the memory did: its total, else reads and writes together, which are shares of the same peak
+ * (judge/use.c); the metric is then the larger part. False: not known. */
+static bool memory_use(const struct model *m, const struct gpu_snapshot *g, struct shown *out)
+{
+    struct shown all = model_value(m, g, METRIC_DRAM_THROUGHPUT);
+    struct shown read = model_value(m, g, METRIC_DRAM_READ);
+    struct shown write = model_value(m, g, METRIC_DRAM_WRITE);
+    bool has_parts = value_is_sound(&read.value) && value_is_sound(&write.value);
+    bool is_other = has_parts && all.value.source != read.value.source; /* the second witness's */
+    *out = all;
+    if (value_is_sound(&all.value) && !is_other)
+        return true;
+    if (!has_parts)
+        return false;
+    *out = read.value.v >= write.value.v ? read : write;
+    out->value.v = read.value.v + write.value.v;
+    out->is_sum = true;
+    return true;
+}
+
 bool model_busiest(const struct model *m, const struct gpu_snapshot *g, struct shown *out)
 {
     static const enum metric units[] = {
         METRIC_SM_ISSUE,           METRIC_TENSOR_ACTIVE,        METRIC_FMA_ACTIVE,
-        METRIC_ALU_ACTIVE,         METRIC_FP64_ACTIVE,          METRIC_DRAM_THROUGHPUT,
-        METRIC_DRAM_READ,          METRIC_DRAM_WRITE,           METRIC_PCIE_RX_THROUGHPUT,
+        METRIC_ALU_ACTIVE,         METRIC_FP64_ACTIVE,          METRIC_PCIE_RX_THROUGHPUT,
         METRIC_PCIE_TX_THROUGHPUT, METRIC_NVLINK_RX_THROUGHPUT, METRIC_NVLINK_TX_THROUGHPUT};
-    bool any = false;
-    out->value.v = 0;
+    bool any = memory_use(m, g, out);
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         struct shown s = model_value(m, g, units[i]);
         if (!value_is_sound(&s.value) || (any && s.value.v <= out->value.v))

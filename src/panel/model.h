@@ -76,6 +76,7 @@ struct shown {
     double min, max;   /* NaN = not known */
     double resolution; /* step of the source; 0 = fine */
     bool is_not_kept;  /* looked back: it had a number later, but nothing is kept of that moment */
+    bool is_sum;       /* DRAM reads and writes together; metric is the larger of both */
 };
 struct shown model_value(const struct model *m, const struct gpu_snapshot *g, enum metric metric);
 

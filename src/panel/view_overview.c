@@ -29,8 +29,8 @@ static void make_rows(const struct model *m, const struct gpu_snapshot *g, struc
     bool memory = busiest.metric == METRIC_DRAM_THROUGHPUT || busiest.metric == METRIC_DRAM_READ ||
                   busiest.metric == METRIC_DRAM_WRITE;
     out[0] = (struct row){"GPU-Util", util, value_has_number(&util.value), ROLE_CLAIM};
-    out[1] = (struct row){metric_info(busiest.metric)->label, busiest, any,
-                          memory ? ROLE_MEMORY : ROLE_REAL};
+    out[1] = (struct row){busiest.is_sum ? "DRAM" : metric_info(busiest.metric)->label, busiest,
+                          any, memory ? ROLE_MEMORY : ROLE_REAL};
     out[2] = (struct row){"SM active", active, value_has_number(&active.value), ROLE_REAL};
 }
 

@@ -140,7 +140,8 @@ static double sound_or_nan(const struct gpu_snapshot *g, enum metric m)
 static double count_of(const struct page *p, const struct gpu_snapshot *g, enum metric m)
 {
     struct total total = totals_of(p->totals, g->index, m);
-    bool is_known = total.is_offered && g->metrics[m].value.state != VALUE_STALE;
+    enum value_state state = g->metrics[m].value.state;
+    bool is_known = total.is_offered && state != VALUE_STALE && state != VALUE_SUSPECT;
     return is_known ? total.reading : NAN;
 }
 
@@ -148,9 +149,11 @@ static double count_of(const struct page *p, const struct gpu_snapshot *g, enum 
 static double dram_of(const struct gpu_snapshot *g)
 {
     double all = sound_or_nan(g, METRIC_DRAM_THROUGHPUT);
-    if (!isnan(all))
-        return all;
     double sum = sound_or_nan(g, METRIC_DRAM_READ) + sound_or_nan(g, METRIC_DRAM_WRITE);
+    bool of_witness =
+        g->backend == SOURCE_PM && g->metrics[METRIC_DRAM_THROUGHPUT].value.source != SOURCE_PM;
+    if (!isnan(all) && (!of_witness || isnan(sum)))
+        return all;
     return sum > 1 ? 1 : sum; /* fmin(1, NaN) would be 1 */
 }
 

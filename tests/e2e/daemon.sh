@@ -370,7 +370,7 @@ go "stream of a GPU that the recording lacks" 3 stream --replay "$root/data/h200
 go "and measures no command with it" 1 measure -- true
 go "stop, a recording" 0 daemon stop
 go "a recording that is over" 0 daemon run --replay "$dir/recorded.jsonl.gz" --speed 100
-go "a recording that is not there" 1 daemon start --replay "$dir/none.jsonl"
+go "a recording that is not there" 7 daemon start --replay "$dir/none.jsonl"
 go "a recording that is none" 7 daemon start --replay "$root/README.md"
 go "a start says what is wrong with itself" 7 daemon start --replay "$root/README.md"
 equal "a start says what is wrong with itself" "$(wc -l <<<"$err")" 1

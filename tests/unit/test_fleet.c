@@ -40,6 +40,22 @@ static size_t query_with(const char *text)
     return 0;
 }
 
+/* What every GPU of a core set tells. */
+static void units(const char *instance, const char *gpu, const char *dram_read)
+{
+    static const char *const keys[] = {"sm_issue_seconds", "tensor_active_seconds",
+                                       "dram_write_seconds", "dram_read_seconds"};
+    for (size_t i = 0; i < 4; i++) {
+        char sample[200];
+        snprintf(
+            sample, sizeof sample,
+            "{\"metric\":{\"instance\":\"%s\",\"gpu\":\"%s\",\"uuid\":\"GPU-%s\"},\"value\":[1,"
+            "\"%s\"]}",
+            instance, gpu, gpu, i < 3 ? "0.01" : dram_read);
+        assert_int_equal(take(query_with(keys[i]), sample), OK);
+    }
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -76,12 +92,17 @@ static void test_waste_is_what_no_unit_did(void **state)
     assert_int_equal(take(util, SAMPLE("a:1", "0", "1") "," SAMPLE("a:1", "1", "0.3") "," SAMPLE(
                                     "b:1", "9", "NaN") "," SAMPLE("c:1", "0", "0.5")),
                      OK);
-    assert_int_equal(take(dram, SAMPLE("a:1", "0", "0.68") "," SAMPLE("a:1", "1", "0.4")), OK);
-    assert_int_equal(take(query_with("tensor_active_seconds"), SAMPLE("a:1", "0", "0.05")), OK);
-    assert_near(fleet_waste(&f.list[0]), 0.32, 1e-12);
-    assert_int_equal(fleet_busiest(&f.list[0]), FLEET_DRAM_READ);
+    assert_int_equal(take(dram, SAMPLE("a:1", "0", "0.67") "," SAMPLE("a:1", "1", "0.4")), OK);
+    assert_true(isnan(fleet_waste(&f.list[0]))); /* the tensor pipe could have been the busiest */
+    units("a:1", "0", "0.67");
+    units("a:1", "1", "0.4");
+    assert_int_equal(fleet_busiest(&f.list[0]), FLEET_DRAM);
+    assert_near(fleet_waste(&f.list[0]), 0.32, 1e-12); /* reads and writes together */
     assert_near(fleet_waste(&f.list[1]), 0, 0); /* busier than GPU-Util says: nothing is wasted */
     assert_true(isnan(fleet_waste(&f.list[2])));
+    assert_int_equal(take(query_with("fp64_active_seconds"), SAMPLE("a:1", "0", "0.9")), OK);
+    assert_int_equal(fleet_busiest(&f.list[0]), FLEET_FP64);
+    assert_int_equal(take(query_with("fp64_active_seconds"), SAMPLE("a:1", "0", "0")), OK);
     struct fleet_sum sum;
     fleet_add_up(&f, &sum);
     assert_int_equal(sum.hosts, 2);
@@ -109,12 +130,17 @@ static void filled(size_t i, const char *result)
     assert_int_equal(take(i, result), OK);
 }
 
+#define SCRAPED (1 + FLEET_SHARE_COUNT + 1) /* the instant list, behind who is away */
+
 static void fill(void)
 {
     filled(query_with("gpu_util_seconds_total"),
            SAMPLE("a:1", "0", "0.5") "," SAMPLE("a:1", "1", "0.9") "," SAMPLE("b:1", "9", "1"));
-    filled(query_with("dram_read_seconds_total"),
-           SAMPLE("a:1", "0", "0.45") "," SAMPLE("a:1", "1", "0.1") "," SAMPLE("b:1", "9", "0.7"));
+    units("a:1", "0", "0.44");
+    units("a:1", "1", "0.09");
+    units("b:1", "9", "0.69");
+    filled(SCRAPED, LISTED("a:1", "0") "," LISTED("a:1", "1") "," LISTED("b:1", "9") "," LISTED(
+                        "b:1", "10"));
     filled(query_with("smeff_verdict"),
            "{\"metric\":{" WHO("a:1", "1") ",\"verdict\":\"latency_bound\"},\"value\":[1,\"1\"]}");
     filled(query_with("smeff_metric_state"),
@@ -189,6 +215,19 @@ static void test_a_host_whose_daemon_is_away_says_so(void **state)
     assert_contains(drawn(120, 20), "its daemon is away");
 }
 
+static void test_a_host_that_is_not_scraped_any_more_stays(void **state)
+{
+    (void)state;
+    fill();
+    char query[FLEET_QUERY_SIZE];
+    assert_string_equal(fleet_query(SCRAPED, query), "smeff_gpu_info");
+    assert_string_equal(fleet_query(0, query), "last_over_time(smeff_gpu_info[1h])");
+    take(0, LISTED("a:1", "0") "," LISTED("b:1", "9"));
+    take(SCRAPED, LISTED("a:1", "0"));
+    assert_contains(drawn(120, 20), "not scraped any more");
+    assert_true(f.list[0].is_scraped && !f.list[1].is_scraped);
+}
+
 static void test_other_answers_are_refused(void **state)
 {
     (void)state;
@@ -236,6 +275,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_pages_and_filter, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_every_size_can_be_drawn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_host_whose_daemon_is_away_says_so, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_host_that_is_not_scraped_any_more_stays, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_other_answers_are_refused, set_up, tear_down),
         cmocka_unit_test(test_queries_fit_a_url),
