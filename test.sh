@@ -116,7 +116,8 @@ junit_lines() {
     END { flush_case() }' "$1"
 }
 
-# Runs the ctest tests; with a pattern, only those that match.
+# Runs the ctest tests; with a pattern, only those that match. One more at a time than there are
+# processors, since the longest wait for time to pass.
 run_ctest() {
     local junit=$root/build/asan/ctest.xml kind name reason rc=0 count=0
     local -a match=()
@@ -124,7 +125,7 @@ run_ctest() {
     rm -f "$junit"
     ${steady[@]+"${steady[@]}"} ctest --test-dir "$root/build/asan" --no-tests=error \
         --output-on-failure --output-junit "$junit" --test-output-size-passed 65536 \
-        --parallel "$(cpu_count)" ${match[@]+"${match[@]}"} </dev/null 2>&1 || rc=$?
+        --parallel "$(($(cpu_count) + 1))" ${match[@]+"${match[@]}"} </dev/null 2>&1 || rc=$?
 
     if [[ -s $junit ]]; then
         while IFS=$'\t' read -r kind name reason; do
