@@ -131,7 +131,7 @@ run "no such report" 7 analyze "$dir/nothing.nsys-rep" --nsys "$nsys"
 # ---- stream: captures in turn ----
 gpu ''
 plays 'start = 0.4' 'finish = 2.5'
-timeout -s INT 24 "$dir/smeff" stream --backend nsys --nsys "$nsys" >"$dir/stream" 2>"$dir/err"
+timeout --foreground -s INT 24 "$dir/smeff" stream --backend nsys --nsys "$nsys" >"$dir/stream" 2>"$dir/err"
 gone stream
 # A window is what has no gap: its first and last times, and how many samples.
 windows=$(jq -s -c '[.[] | select(.event == "samples" and .source == "nsys") | [range(.t0_ns | length) as $i | [.t0_ns[$i], .t1_ns[$i]]] | .[]] |
@@ -249,13 +249,13 @@ gpu ''
 
 # ---- beside others ----
 plays 'fault = nothing_once'
-timeout -s INT 12 "$dir/smeff" stream --backend nsys --nsys "$nsys" >"$dir/stream" 2>"$dir/err"
+timeout --foreground -s INT 12 "$dir/smeff" stream --backend nsys --nsys "$nsys" >"$dir/stream" 2>"$dir/err"
 gone "one window lost"
 equal "one window lost" "$(jq -r 'select(.event == "note" and .level == "warning").text' "$dir/stream")" \
     "a window is lost: nsys 2025.3.1 wrote no report; it ended with exit code 0"
 equal "one window lost: the next ones come" "$(jq -s '[.[] | select(.event == "samples" and .source == "nsys")] | length >= 2' "$dir/stream")" true
 plays 'held = 1.2'
-timeout -s INT 20 "$dir/smeff" stream --backend nsys --nsys "$nsys" >"$dir/stream" 2>"$dir/err"
+timeout --foreground -s INT 20 "$dir/smeff" stream --backend nsys --nsys "$nsys" >"$dir/stream" 2>"$dir/err"
 gone "counters that are taken for a moment"
 equal "counters that are taken for a moment: quietly" "$(jq -r 'select(.event == "note" and .level != "info").text' "$dir/stream")" ""
 equal "counters that are taken for a moment: again and again" "$(jq -s '[.[] | select(.event == "samples" and .source == "nsys")] | length >= 2' "$dir/stream")" true
