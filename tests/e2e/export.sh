@@ -171,6 +171,16 @@ if [ -d "$fakes/nvml" ]; then
     has "report of measure" "$(cat "$dir/evidence/report.html")" '<path class="band"'
 fi
 
+# ---- a recording ends whole, though its end is asked for twice at once ----
+"$smeff" record "$dir/twice.jsonl" --replay "$decode" --loop 2>/dev/null &
+pid=$!
+for _ in $(seq 100); do grep -qs samples "$dir/twice.jsonl" && break; sleep 0.1; done
+kill -TERM $pid; kill -INT $pid; kill -TERM $pid
+wait $pid
+equal "asked twice to end" "$(tail -1 "$dir/twice.jsonl" | jq -c '[.event,.status]')" '["end","OK"]'
+timeout 3 "$smeff" record "$dir/timeout.jsonl" --replay "$decode" --loop 2>/dev/null
+equal "ended by timeout" "$(tail -1 "$dir/timeout.jsonl" | jq -c '[.event,.status]')" '["end","OK"]'
+
 # ---- bad input ----
 run "no form" 2 export "$decode"
 run "two forms" 2 export --csv --report "$decode"
