@@ -76,7 +76,7 @@ static void resume(struct server *s, struct guest *g)
     }
 }
 
-/* The library notices and closes it. One that it has not begun with is refused when it does. */
+/* The library notices and closes it. One that it has not begun with is shut down when it does. */
 static void shut(struct server *s, struct guest *g)
 {
     g->is_leaving = true;
@@ -121,8 +121,11 @@ static void on_connection(void *self, struct MHD_Connection *c, void **context,
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         struct guest *g = guest_with_fd(s, c);
         *context = g;
-        if (g)
-            g->library = c;
+        if (!g)
+            return;
+        g->library = c;
+        if (g->is_leaving) /* chosen to go before the library had begun with it */
+            shutdown(g->fd, SHUT_RDWR);
     } else if (*context) {
         leave(s, *context);
         *context = NULL;

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "http/guests.h"
+#include "http/mhd_api.h"
 #include "http/server.h"
 #include "http_site.h"
 
@@ -321,6 +322,88 @@ static void test_one_address(void **state)
         close(fd[i]);
     steps(3);
     assert_int_equal(server_guests(server), 0);
+}
+
+/* ---- a library that begins with connections later, in its own turn, as some versions do ---- */
+
+enum { LATE_MAX = 100 };
+
+static struct {
+    struct mhd_api *api, real;
+    int fd[LATE_MAX], n;
+    bool drops; /* it closes them, and never tells of them */
+} late;
+
+static enum MHD_Result late_add(struct MHD_Daemon *d, MHD_socket fd, const struct sockaddr *from,
+                                socklen_t len)
+{
+    (void)d;
+    (void)from;
+    (void)len;
+    if (late.drops)
+        close(fd);
+    else if (late.n < LATE_MAX)
+        late.fd[late.n++] = fd;
+    return MHD_YES;
+}
+
+static enum MHD_Result late_run(struct MHD_Daemon *d)
+{
+    const struct sockaddr from = {.sa_family = AF_UNIX};
+    for (int i = 0; i < late.n; i++)
+        late.real.MHD_add_connection(d, late.fd[i], &from, sizeof from);
+    late.n = 0;
+    return late.real.MHD_run(d);
+}
+
+static void be_late(bool is_late)
+{
+    const struct mhd_api *api;
+    if (is_late) {
+        assert_int_equal(mhd_api_get(&api, NULL), OK);
+        late.api = (struct mhd_api *)(uintptr_t)api;
+        late.real = *api;
+        late.api->MHD_add_connection = late_add;
+        late.api->MHD_run = late_run;
+    } else {
+        *late.api = late.real;
+    }
+}
+
+/* Many that are let in before the library has begun with any: no less held to the share, and those
+ * who drip go as well. */
+static void check_burst(void)
+{
+    enum { BURST = 60 };
+    int fd[BURST], closed = 0;
+    for (int i = 0; i < BURST; i++) {
+        fd[i] = join();
+        assert_true(send(fd[i], "GET /metrics HTTP/1.1\r\nX: ", 26, MSG_NOSIGNAL) > 0);
+    }
+    for (int round = 0; round < 20; round++) {
+        steps(1);
+        for (int i = 0; i < BURST; i++)
+            send(fd[i], "x", 1, MSG_NOSIGNAL);
+    }
+    assert_int_equal(server_guests(server), GUESTS_NEW);
+    for (int i = 0; i < BURST; i++) {
+        char c;
+        ssize_t n = recv(fd[i], &c, 1, 0);
+        closed += n == 0 || (n < 0 && errno != EAGAIN);
+        close(fd[i]);
+    }
+    assert_int_equal(closed, BURST - GUESTS_NEW);
+    steps(3);
+    assert_int_equal(server_guests(server), 0);
+}
+
+static void test_burst(void **state)
+{
+    (void)state;
+    check_burst();
+    be_late(true);
+    check_burst();
+    be_late(false);
 }
 
 static void pause_ms(long ms)
@@ -665,13 +748,21 @@ int main(void)
 {
 #define WITH_SERVER(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        WITH_SERVER(test_answers),          WITH_SERVER(test_wrong),
-        WITH_SERVER(test_too_large),        WITH_SERVER(test_pipelined),
-        WITH_SERVER(test_half_closed),      WITH_SERVER(test_one_byte_at_a_time),
-        WITH_SERVER(test_one_address),      WITH_SERVER(test_drips),
-        WITH_SERVER(test_events),           WITH_SERVER(test_slow_stream),
-        WITH_SERVER(test_too_many_streams), cmocka_unit_test(test_passwords),
-        WITH_SERVER(test_anything),         WITH_SERVER(test_end),
+        WITH_SERVER(test_answers),
+        WITH_SERVER(test_wrong),
+        WITH_SERVER(test_too_large),
+        WITH_SERVER(test_pipelined),
+        WITH_SERVER(test_half_closed),
+        WITH_SERVER(test_one_byte_at_a_time),
+        WITH_SERVER(test_one_address),
+        WITH_SERVER(test_burst),
+        WITH_SERVER(test_drips),
+        WITH_SERVER(test_events),
+        WITH_SERVER(test_slow_stream),
+        WITH_SERVER(test_too_many_streams),
+        cmocka_unit_test(test_passwords),
+        WITH_SERVER(test_anything),
+        WITH_SERVER(test_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
