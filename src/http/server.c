@@ -103,15 +103,21 @@ static void leave(struct server *s, struct guest *g)
     free(g);
 }
 
+/* The one with which the library has not begun; let_in sees to it that there is no other. */
+static struct guest *waiting_guest(const struct server *s, int fd)
+{
+    for (size_t i = 0; i < s->guests.n; i++)
+        if (s->guests.list[i]->fd == fd && !s->guests.list[i]->library)
+            return s->guests.list[i];
+    return NULL;
+}
+
 /* Versions of the library differ in whether they begin with a connection at once. */
-static struct guest *guest_with_fd(const struct server *s, struct MHD_Connection *c)
+static struct guest *guest_begun(const struct server *s, struct MHD_Connection *c)
 {
     const union MHD_ConnectionInfo *info =
         s->mhd->MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-    for (size_t i = 0; info && i < s->guests.n; i++)
-        if (s->guests.list[i]->fd == info->connect_fd)
-            return s->guests.list[i];
-    return NULL;
+    return info ? waiting_guest(s, info->connect_fd) : NULL;
 }
 
 static void on_connection(void *self, struct MHD_Connection *c, void **context,
@@ -119,7 +125,7 @@ static void on_connection(void *self, struct MHD_Connection *c, void **context,
 {
     struct server *s = self;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        struct guest *g = guest_with_fd(s, c);
+        struct guest *g = guest_begun(s, c);
         *context = g;
         if (!g)
             return;
@@ -502,6 +508,10 @@ enum status server_listen(struct server *s, int fd, enum http_door kind, struct 
 
 static void let_in(struct server *s, struct guest *g, const struct sockaddr *from, socklen_t len)
 {
+    /* a descriptor that is given anew was closed: the library has dropped its guest untold */
+    struct guest *dropped = waiting_guest(s, g->fd);
+    if (dropped)
+        leave(s, dropped);
     struct guest *victim = guests_victim(&s->guests, g, g->since_ns);
     if (victim)
         shut(s, victim);

@@ -406,6 +406,40 @@ static void test_burst(void **state)
     be_late(false);
 }
 
+/* As join_as, with that descriptor on the server's side. */
+static int join_with(int wanted, enum http_door door)
+{
+    int ends[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+    assert_int_equal(dup3(ends[1], wanted, O_CLOEXEC), wanted);
+    close(ends[1]);
+    server_admit(server, wanted, door);
+    return ends[0];
+}
+
+/* The library may close a connection before it tells of it. The next one with its descriptor is
+ * another, from another door. */
+static void test_dropped(void **state)
+{
+    (void)state;
+    enum { FD = 500 };
+    be_late(true);
+    late.drops = true;
+    int gone = join_with(FD, HTTP_DOOR_DCGM);
+    late.drops = false;
+    assert_int_equal(server_guests(server), 1);
+    int fd = join_with(FD, HTTP_DOOR_WEB);
+    assert_int_equal(server_guests(server), 1);
+    say(fd, "GET /status.json HTTP/1.1\r\nHost: a\r\n\r\n");
+    hear(fd);
+    assert_int_equal(code(), 200); /* DCGM's door has none */
+    close(fd);
+    close(gone);
+    steps(5);
+    assert_int_equal(server_guests(server), 0);
+    be_late(false);
+}
+
 static void pause_ms(long ms)
 {
     const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
@@ -748,21 +782,14 @@ int main(void)
 {
 #define WITH_SERVER(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        WITH_SERVER(test_answers),
-        WITH_SERVER(test_wrong),
-        WITH_SERVER(test_too_large),
-        WITH_SERVER(test_pipelined),
-        WITH_SERVER(test_half_closed),
-        WITH_SERVER(test_one_byte_at_a_time),
-        WITH_SERVER(test_one_address),
-        WITH_SERVER(test_burst),
-        WITH_SERVER(test_drips),
-        WITH_SERVER(test_events),
-        WITH_SERVER(test_slow_stream),
-        WITH_SERVER(test_too_many_streams),
-        cmocka_unit_test(test_passwords),
-        WITH_SERVER(test_anything),
-        WITH_SERVER(test_end),
+        WITH_SERVER(test_answers),          WITH_SERVER(test_wrong),
+        WITH_SERVER(test_too_large),        WITH_SERVER(test_pipelined),
+        WITH_SERVER(test_half_closed),      WITH_SERVER(test_one_byte_at_a_time),
+        WITH_SERVER(test_one_address),      WITH_SERVER(test_burst),
+        WITH_SERVER(test_dropped),          WITH_SERVER(test_drips),
+        WITH_SERVER(test_events),           WITH_SERVER(test_slow_stream),
+        WITH_SERVER(test_too_many_streams), cmocka_unit_test(test_passwords),
+        WITH_SERVER(test_anything),         WITH_SERVER(test_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
