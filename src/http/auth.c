@@ -164,7 +164,7 @@ static enum auth_answer queue_job(struct auth *a, const char *credentials, void 
     return j ? AUTH_LATER : AUTH_FULL;
 }
 
-enum auth_answer auth_ask(struct auth *a, const char *authorization, void *who)
+enum auth_answer auth_ask(struct auth *a, const char *authorization, void *who, bool may_wait)
 {
     char credentials[USERS_CREDENTIALS_SIZE];
     const char *bearer = secret_of_scheme(authorization, "Bearer"),
@@ -174,7 +174,9 @@ enum auth_answer auth_ask(struct auth *a, const char *authorization, void *who)
     if (!basic || !a->users || !secret_decode(basic, credentials, sizeof credentials) ||
         !strchr(credentials, ':'))
         return AUTH_NO;
-    enum auth_answer answer = is_known(a, credentials) ? AUTH_YES : queue_job(a, credentials, who);
+    enum auth_answer answer = is_known(a, credentials) ? AUTH_YES
+                              : may_wait               ? queue_job(a, credentials, who)
+                                                       : AUTH_FULL;
     secret_wipe(credentials, sizeof credentials);
     return answer;
 }

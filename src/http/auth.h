@@ -27,8 +27,10 @@ void auth_destroy(struct auth *a); /* accepts NULL */
 /* Starts the thread, after privileges were given up: they are each thread's own. */
 enum status auth_start(struct auth *a, struct error *err); /* accepts NULL */
 
-/* authorization: the header, NULL = none. who: given back by auth_next after AUTH_LATER. */
-enum auth_answer auth_ask(struct auth *a, const char *authorization, void *who);
+/* authorization: the header, NULL = none. who: given back by auth_next after AUTH_LATER. may_wait:
+ * whether a password may be queued; else it is AUTH_FULL. A token, and what is known to be right,
+ * need no queue. */
+enum auth_answer auth_ask(struct auth *a, const char *authorization, void *who, bool may_wait);
 
 /* Readable when auth_next has something to tell; -1 = never. */
 int auth_fd(const struct auth *a);

@@ -328,9 +328,7 @@ static enum auth_answer check_password(struct server *s, struct MHD_Connection *
         return AUTH_YES;
     if (g->check != CHECK_NONE)
         return AUTH_NO;
-    if (!guests_may_ask(&s->guests, g))
-        return AUTH_FULL;
-    enum auth_answer answer = auth_ask(s->auth, r->authorization, g);
+    enum auth_answer answer = auth_ask(s->auth, r->authorization, g, guests_may_ask(&s->guests, g));
     if (answer == AUTH_LATER) {
         g->check = CHECK_RUNS;
         enter(g, GUEST_THINKING);

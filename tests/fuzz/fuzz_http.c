@@ -118,7 +118,7 @@ static void try_handlers(char (*part)[PART_SIZE], uint8_t flags)
         site_answer(site, &r, &a);
     check(&r, &a);
     blob_unref(a.body);
-    if (auth_ask(auth, r.authorization, NULL) == AUTH_YES &&
+    if (auth_ask(auth, r.authorization, NULL, true) == AUTH_YES &&
         (!r.authorization || strcmp(r.authorization + strlen(r.authorization) - 3, "key") != 0))
         abort();
     (void)secret_decode(part[3], decoded, sizeof decoded);

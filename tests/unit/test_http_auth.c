@@ -136,8 +136,8 @@ static void test_token(void **state)
     assert_null(a); /* everybody may read */
     assert_int_equal(auth_create(&a, "tok", NULL, NULL), OK);
     assert_int_equal(auth_start(a, NULL), OK);
-    assert_int_equal(auth_ask(a, "Bearer tok", NULL), AUTH_YES);
-    assert_int_equal(auth_ask(a, "bearer tok", NULL), AUTH_YES);
+    assert_int_equal(auth_ask(a, "Bearer tok", NULL, true), AUTH_YES);
+    assert_int_equal(auth_ask(a, "bearer tok", NULL, true), AUTH_YES);
     static const char *const no[] = {NULL,
                                      "",
                                      "Bearer",
@@ -149,7 +149,7 @@ static void test_token(void **state)
                                      "Bearer tok tok",
                                      "Bearer TOK"};
     for (size_t i = 0; i < sizeof no / sizeof no[0]; i++)
-        assert_int_equal(auth_ask(a, no[i], NULL), AUTH_NO);
+        assert_int_equal(auth_ask(a, no[i], NULL, true), AUTH_NO);
     assert_contains(auth_challenge(a), "Bearer");
     auth_destroy(a);
 }
@@ -177,10 +177,12 @@ static void test_checks(void **state)
     assert_int_equal(auth_create(&a, "tok", path, NULL), OK);
     assert_int_equal(auth_start(a, NULL), OK);
     assert_contains(auth_challenge(a), "Basic");
-    assert_int_equal(auth_ask(a, "Bearer tok", &one), AUTH_YES);
+    assert_int_equal(auth_ask(a, "Bearer tok", &one, true), AUTH_YES);
     assert_false(auth_next(a, &who, &is_right));
-    assert_int_equal(auth_ask(a, "Basic YW5uOnNlY3JldA==", &one), AUTH_LATER); /* ann:secret */
-    assert_int_equal(auth_ask(a, "Basic YW5uOnNlY3JlVA==", &two), AUTH_LATER); /* ann:secreT */
+    assert_int_equal(auth_ask(a, "Basic YW5uOnNlY3JldA==", &one, true),
+                     AUTH_LATER); /* ann:secret */
+    assert_int_equal(auth_ask(a, "Basic YW5uOnNlY3JlVA==", &two, true),
+                     AUTH_LATER); /* ann:secreT */
     assert_true(next(a, &who));
     assert_ptr_equal(who, &one);
     assert_false(next(a, &who));
@@ -189,13 +191,17 @@ static void test_checks(void **state)
     struct pollfd p = {auth_fd(a), POLLIN, 0};
     assert_int_equal(poll(&p, 1, 0), 0); /* nothing is left to be told */
     /* what was right is known; what was wrong is checked again */
-    assert_int_equal(auth_ask(a, "Basic YW5uOnNlY3JldA==", &one), AUTH_YES);
-    assert_int_equal(auth_ask(a, "Basic YW5uOnNlY3JlVA==", &three), AUTH_LATER);
+    assert_int_equal(auth_ask(a, "Basic YW5uOnNlY3JldA==", &one, true), AUTH_YES);
+    assert_int_equal(auth_ask(a, "Basic YW5uOnNlY3JlVA==", &three, true), AUTH_LATER);
+    assert_int_equal(auth_ask(a, "Basic YW5uOnNlY3JlVA==", &two, false), AUTH_FULL);
+    assert_int_equal(auth_ask(a, "Basic YW5uOnNlY3JldA==", &two, false), AUTH_YES);
+    assert_int_equal(auth_ask(a, "Bearer tok", &two, false), AUTH_YES);
+    assert_int_equal(auth_ask(a, "Bearer to", &two, false), AUTH_NO);
     auth_forget(a, &three);
     assert_false(next(a, &who));
     assert_null(who);
-    assert_int_equal(auth_ask(a, "Basic YW5u", &one), AUTH_NO); /* no colon */
-    assert_int_equal(auth_ask(a, "Basic !", &one), AUTH_NO);
+    assert_int_equal(auth_ask(a, "Basic YW5u", &one, true), AUTH_NO); /* no colon */
+    assert_int_equal(auth_ask(a, "Basic !", &one, true), AUTH_NO);
     auth_destroy(a);
 }
 
@@ -208,7 +214,7 @@ static void test_full(void **state)
     write_users(bcrypt_line);
     assert_int_equal(auth_create(&a, NULL, path, NULL), OK);
     for (int i = 0; i < 40; i++) { /* before the thread runs */
-        enum auth_answer answer = auth_ask(a, "Basic YW5uOnNlY3JlVA==", &later);
+        enum auth_answer answer = auth_ask(a, "Basic YW5uOnNlY3JlVA==", &later, true);
         later += answer == AUTH_LATER;
         full += answer == AUTH_FULL;
     }
@@ -218,7 +224,7 @@ static void test_full(void **state)
     void *who;
     for (int i = 0; i < 16; i++)
         assert_false(next(a, &who));
-    assert_int_equal(auth_ask(a, "Basic YW5uOnNlY3JldA==", &later), AUTH_LATER);
+    assert_int_equal(auth_ask(a, "Basic YW5uOnNlY3JldA==", &later, true), AUTH_LATER);
     auth_destroy(a);
 }
 

@@ -587,17 +587,46 @@ static int ask_as(const char *path, const char *authorization)
     return code();
 }
 
-static void test_passwords(void **state)
+static struct auth *make_auth(void)
 {
-    (void)state;
     char path[] = "/tmp/test_http_server.XXXXXX";
     struct auth *auth = NULL;
     int file = mkstemp(path);
     assert_int_equal(write(file, ann, sizeof ann - 1), sizeof ann - 1);
     close(file);
     assert_int_equal(auth_create(&auth, "tok", path, NULL), OK);
-    assert_int_equal(auth_start(auth, NULL), OK);
     unlink(path);
+    return auth;
+}
+
+/* Whoever sends wrong passwords keeps no token of the same address out. */
+static void test_wrong_beside_right(void **state)
+{
+    (void)state;
+    struct auth *auth = make_auth(); /* not started: what waits goes on waiting */
+    int fd[GUESTS_CHECKS_SAME];
+    open_server(auth);
+    for (int i = 0; i < GUESTS_CHECKS_SAME; i++) {
+        fd[i] = join();
+        say(fd[i], "GET /metrics HTTP/1.1\r\nHost: a\r\nAuthorization: Basic YW5uOnh4\r\n\r\n");
+        assert_false(hear(fd[i]));
+        assert_int_equal(code(), 0);
+    }
+    assert_int_equal(ask_as("/metrics", "Basic YW5uOnh5"), 503);
+    assert_int_equal(ask_as("/metrics", "Bearer tok"), 200);
+    assert_int_equal(ask_as("/metrics", "Bearer toc"), 401);
+    assert_int_equal(ask_as("/metrics", NULL), 401);
+    tear_down(NULL);
+    for (int i = 0; i < GUESTS_CHECKS_SAME; i++)
+        close(fd[i]);
+    auth_destroy(auth);
+}
+
+static void test_passwords(void **state)
+{
+    (void)state;
+    struct auth *auth = make_auth();
+    assert_int_equal(auth_start(auth, NULL), OK);
     open_server(auth);
     assert_int_equal(ask_as("/healthz", NULL), 200);
     static const char *const paths[] = {"/",       "/metrics",      "/status.json",
@@ -782,14 +811,23 @@ int main(void)
 {
 #define WITH_SERVER(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        WITH_SERVER(test_answers),          WITH_SERVER(test_wrong),
-        WITH_SERVER(test_too_large),        WITH_SERVER(test_pipelined),
-        WITH_SERVER(test_half_closed),      WITH_SERVER(test_one_byte_at_a_time),
-        WITH_SERVER(test_one_address),      WITH_SERVER(test_burst),
-        WITH_SERVER(test_dropped),          WITH_SERVER(test_drips),
-        WITH_SERVER(test_events),           WITH_SERVER(test_slow_stream),
-        WITH_SERVER(test_too_many_streams), cmocka_unit_test(test_passwords),
-        WITH_SERVER(test_anything),         WITH_SERVER(test_end),
+        WITH_SERVER(test_answers),
+        WITH_SERVER(test_wrong),
+        WITH_SERVER(test_too_large),
+        WITH_SERVER(test_pipelined),
+        WITH_SERVER(test_half_closed),
+        WITH_SERVER(test_one_byte_at_a_time),
+        WITH_SERVER(test_one_address),
+        WITH_SERVER(test_burst),
+        WITH_SERVER(test_dropped),
+        WITH_SERVER(test_drips),
+        WITH_SERVER(test_events),
+        WITH_SERVER(test_slow_stream),
+        WITH_SERVER(test_too_many_streams),
+        cmocka_unit_test(test_passwords),
+        cmocka_unit_test(test_wrong_beside_right),
+        WITH_SERVER(test_anything),
+        WITH_SERVER(test_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
