@@ -13,9 +13,9 @@
 #include "cmd/start.h"
 #include "http/listen.h"
 
-/* START: libraries, certificates, and a check of each password hash. SILENCE: it says something
- * each second. BACKOFF: the pause before a new start doubles from the first to the last; HEALTHY:
- * after so long it begins anew. */
+/* START, until its first line: libraries, certificates, and a check of each kind of password hash.
+ * SILENCE: then it says something each second. BACKOFF: the pause before a new start doubles from
+ * the first to the last; HEALTHY: after so long it begins anew. */
 enum {
     START_MS = 30000,
     SILENCE_MS = 10000,
@@ -33,6 +33,7 @@ struct front {
     char folder[300];
     struct proc proc;
     int64_t started_ns, heard_ns, restart_ns; /* monotonic */
+    bool has_spoken;                          /* since its start */
     int backoff_ms;
     char said[300]; /* a reason that it gave itself */
     char told[300]; /* the last reason that was told */
@@ -141,6 +142,7 @@ static enum status begin(struct front *f, struct error *err)
     child_argv_option(&a, "--web-users", f->options->web_users);
     child_argv_option(&a, "--dcgm-compat", f->options->dcgm_compat);
     f->said[0] = '\0';
+    f->has_spoken = false;
     st = proc_start_with(&f->proc, exe, a.word, true, fds, n, err);
     f->started_ns = f->heard_ns = clock_monotonic_ns();
     return st;
@@ -181,6 +183,8 @@ enum status front_start(struct front *f, const char *folder, struct error *err)
     if (!hear_line(f, line, sizeof line, START_MS))
         return fail(err, ERR_IO, 0, "the HTTP process %s",
                     *line ? line : "ended or hung at its start");
+    f->has_spoken = true;
+    f->heard_ns = clock_monotonic_ns();
     return strcmp(line, "ready") == 0 ? OK : fail(err, ERR_IO, 0, "%s", line);
 }
 
@@ -198,7 +202,7 @@ static void plan_restart(struct front *f, const char *why)
 {
     int64_t now_ns = clock_monotonic_ns();
     proc_stop(&f->proc, 0);
-    if (now_ns - f->started_ns > HEALTHY_MS * INT64_C(1000000)) {
+    if (f->has_spoken && now_ns - f->started_ns > HEALTHY_MS * INT64_C(1000000)) {
         f->backoff_ms = BACKOFF_FIRST_MS;
         f->told[0] = '\0';
     }
@@ -216,16 +220,22 @@ static void hear(struct front *f)
         return;
     text[n] = '\0';
     text[strcspn(text, "\n")] = '\0';
+    f->has_spoken = true;
     f->heard_ns = clock_monotonic_ns();
     if (text[strspn(text, ".")] && strcmp(text, "ready") != 0)
         snprintf(f->said, sizeof f->said, "%s", text);
+}
+
+static int patience_ms(const struct front *f)
+{
+    return f->has_spoken ? SILENCE_MS : START_MS;
 }
 
 void front_waits(const struct front *f, struct waits *w)
 {
     if (!f)
         return;
-    int64_t due_ns = f->proc.pid ? f->heard_ns + SILENCE_MS * INT64_C(1000000) : f->restart_ns;
+    int64_t due_ns = f->proc.pid ? f->heard_ns + patience_ms(f) * INT64_C(1000000) : f->restart_ns;
     waits_within(w, (due_ns - clock_monotonic_ns()) / 1000000 + 1);
     waits_add(w, f->proc.out, POLLIN);
 }
@@ -246,6 +256,6 @@ void front_step(struct front *f)
     hear(f);
     if (proc_ended(&f->proc, &wait_status))
         plan_restart(f, *f->said ? f->said : proc_death_text(death, sizeof death, wait_status));
-    else if (now_ns - f->heard_ns > SILENCE_MS * INT64_C(1000000))
-        plan_restart(f, "it said nothing for 10 s");
+    else if (now_ns - f->heard_ns > patience_ms(f) * INT64_C(1000000))
+        plan_restart(f, f->has_spoken ? "it said nothing for 10 s" : "it said nothing for 30 s");
 }

@@ -12,6 +12,7 @@ enum { USERS_CREDENTIALS_SIZE = 512 };
 struct users;
 
 /* Reads lines USER:HASH; empty ones and those that begin with # are left out. libcrypt is loaded.
+ * It is asked once for each method and cost, which takes as long as one check of a password.
  * ERR_USAGE: no such file, a line that is none, a hash that libcrypt does not know (the text says
  * which line, never what is in it). ERR_NOT_FOUND: no libcrypt. */
 enum status users_read(struct users **out, const char *path, struct error *err);

@@ -208,6 +208,21 @@ equal "meanwhile" "$(code "${insecure[@]}" $tls/healthz)" 200
 wait "${helpers[@]}"; helpers=()
 stop
 
+# ---- a start that takes long, as one with many users may, is waited for; also after a death ----
+scheme=http insecure=()
+cp "$dir/users" "$dir/users2"
+start $listen --web-users "$dir/users2"
+rm "$dir/users2" && mkfifo "$dir/users2" # whoever opens it waits
+kill -9 $child
+until_true "it comes again" 5 bash -c "c=\$(pgrep -P $daemon -f '^smeff http ') && [ \$c != $child ]"
+child=$(child_of $daemon)
+sleep 12
+equal "it is waited for" "$(child_of $daemon)" "$child"
+timeout 5 sh -c "cat '$dir/users' >'$dir/users2'"
+until_true "well after a long start" 10 is_code 200 $web/healthz
+equal "passwords after a long start" "$(code $web/metrics) $(code -u ann:secret $web/metrics)" "401 200"
+stop
+
 # ---- another user, with the daemon's capability ----
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     scheme=http insecure=()

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support.h"
@@ -95,6 +96,39 @@ static void test_users_file(void **state)
     assert_false(users_check(u, "ann"));
     assert_false(users_check(u, ""));
     users_destroy(u);
+}
+
+/* Each of these hashes costs 2^12 rounds of bcrypt, about a quarter of a second: the start must not
+ * wait for 256 of them. Among those that are like another, one that is none is still found. */
+static void test_many_users(void **state)
+{
+    (void)state;
+    struct users *u = NULL;
+    struct error err = ERROR_INIT;
+    static const char *const bad[] = {"last:$2b$12$short\n",
+                                      "last:$2b$99$u000AAAAAAAAAAAAAAAAAOnh4Nq08V9S4HsXOFfXBFpWz/hu"
+                                      "bsOb.\n",
+                                      "last:$2b$12$!000AAAAAAAAAAAAAAAAAOnh4Nq08V9S4HsXOFfXBFpWz/hu"
+                                      "bsOb.\n"};
+    for (size_t b = 0; b < 4; b++) {
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        for (int i = 0; i < 255; i++)
+            fprintf(f, "u%d:$2b$12$u%03dAAAAAAAAAAAAAAAAAOnh4Nq08V9S4HsXOFfXBFpWz/hubsOb.\n", i, i);
+        if (b < 3)
+            fputs(bad[b], f);
+        assert_int_equal(fclose(f), 0);
+        clock_t begin = clock();
+        enum status st = users_read(&u, path, &err);
+        assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 10);
+        if (b == 3) {
+            assert_int_equal(st, OK);
+            users_destroy(u);
+        } else {
+            assert_int_equal(st, ERR_USAGE);
+            assert_contains(err.text, ":256: not USER:HASH");
+        }
+    }
 }
 
 static void test_bad_users_files(void **state)
@@ -247,9 +281,10 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_secrets),         cmocka_unit_test(test_users_file),
-        cmocka_unit_test(test_bad_users_files), cmocka_unit_test(test_token),
-        cmocka_unit_test(test_checks),          cmocka_unit_test(test_full),
+        cmocka_unit_test(test_secrets),    cmocka_unit_test(test_users_file),
+        cmocka_unit_test(test_many_users), cmocka_unit_test(test_bad_users_files),
+        cmocka_unit_test(test_token),      cmocka_unit_test(test_checks),
+        cmocka_unit_test(test_full),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
