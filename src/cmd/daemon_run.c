@@ -18,6 +18,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/live.h"
 #include "cmd/serverwatch.h"
+#include "cmd/token.h"
 #include "collect/collect.h"
 #include "daemon/hub.h"
 #include "daemon/notify.h"
@@ -418,6 +419,7 @@ int daemon_run(const struct options *o, const struct request *r)
         .options = o, .request = r, .place = {.lock_fd = -1}, .started_ns = clock_unix_ns()};
     struct error err = ERROR_INIT;
     interrupt_catch();
+    token_hide(); /* whether it is needed or not */
     enum status st = open_all(&d, &err);
     if (!st) {
         complain("daemon: %s (process %d)", d.place.folder, (int)getpid());

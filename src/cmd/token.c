@@ -37,17 +37,31 @@ static enum status read_file(const char *path, char dst[TOKEN_SIZE], struct erro
     return check(path, dst, err);
 }
 
-enum status token_read(const char *path, char dst[TOKEN_SIZE], struct error *err)
+static char *kept; /* what SMEFF_TOKEN was, as long as the process lives; NULL = nothing */
+
+void token_hide(void)
 {
     const char *token = getenv("SMEFF_TOKEN");
-    dst[0] = '\0';
-    if (path)
-        return read_file(path, dst, err);
     if (!token)
+        return;
+    if (!kept)
+        kept = strdup(token);
+    unsetenv("SMEFF_TOKEN");
+}
+
+static enum status read_kept(char dst[TOKEN_SIZE], struct error *err)
+{
+    if (!kept)
         return OK;
-    if (strlen(token) >= TOKEN_SIZE)
+    if (strlen(kept) >= TOKEN_SIZE)
         return fail(err, ERR_USAGE, 0, "SMEFF_TOKEN: too large for a key");
-    memcpy(dst, token, strlen(token) + 1);
-    unsetenv("SMEFF_TOKEN"); /* no process that we start needs it */
+    memcpy(dst, kept, strlen(kept) + 1);
     return check("SMEFF_TOKEN", dst, err);
+}
+
+enum status token_read(const char *path, char dst[TOKEN_SIZE], struct error *err)
+{
+    token_hide();
+    dst[0] = '\0';
+    return path ? read_file(path, dst, err) : read_kept(dst, err);
 }

@@ -112,7 +112,7 @@ go "start says why, too" 1 daemon start --listen 192.0.2.1:$port
 has "start says why, too" "$err" 192.0.2.1
 
 # ---- what is served ----
-start $listen --dcgm-listen 127.0.0.1:$dcgm
+SMEFF_TOKEN=of-the-servers start $listen --dcgm-listen 127.0.0.1:$dcgm
 until_true "counters" 10 bash -c "curl -s $web/status.json | jq -e '.gpus[1].metrics.sm_active.value == 0.86' >/dev/null"
 equal "its GPUs" "$(get $web/status.json | jq -c '[.schema, (.gpus | length)]')" "[1,2]"
 equal "no daemon's own matter" "$(get $web/status.json | jq .daemon)" null
@@ -145,6 +145,14 @@ equal "no new privileges" "$(awk '/^NoNewPrivs/ { print $2 }' /proc/$child/statu
 equal "every thread" "$(cat /proc/$child/task/*/status | grep -cE 'CapEff:.*[1-9a-f]')" 0
 grep -qE 'libcuda|libnvidia-ml|libcupti|libnvperf' "/proc/$child/maps" && fail "vendor libraries are loaded where strangers talk to"
 grep -qE 'libmicrohttpd|libgnutls' "/proc/$daemon/maps" && fail "the HTTP library is loaded in the daemon"
+
+# ---- the inference servers' key stays in the daemon, here though no server is asked ----
+[ "$(ours | wc -l)" -ge 3 ] || fail "there are samplers: $(ours | wc -l) processes"
+for process in $(ours); do
+    [ "$process" != $daemon ] || continue
+    has "its environment can be read" "$(tr '\0' '\n' <"/proc/$process/environ")" "SMEFF_RUN_DIR=$dir/run"
+    equal "no key" "$(tr '\0' '\n' <"/proc/$process/environ" | grep -c '^SMEFF_TOKEN=')" 0
+done
 
 # ---- slow clients ----
 "$load" slow 127.0.0.1 $port 1000 9 >"$dir/slow" &
