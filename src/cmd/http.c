@@ -324,7 +324,8 @@ static enum status open_all(struct web *w, const struct options *o, const char *
         st = auth_start(w->auth, err); /* threads have privileges of their own */
     if (!st && is_root)
         complain("http: it may not become another user, and stays root without a capability");
-    collector_roll(w->collector, 1); /* nothing is shown before its window is closed */
+    if (!st)
+        collector_roll(w->collector, 1); /* nothing is shown before its window is closed */
     return st;
 }
 
