@@ -32,22 +32,32 @@ static bool drop_capabilities(void)
     return !(now[0].effective | now[1].effective | now[0].permitted | now[1].permitted);
 }
 
-/* false: it may not. */
-static bool become_nobody(void)
+/* EINVAL: a user namespace that has no such user. */
+static bool is_denied(int why)
 {
-    return setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
-           setresuid(NOBODY, NOBODY, NOBODY) == 0;
+    return why == EPERM || why == EINVAL;
+}
+
+/* Each as far as it may: a user namespace can forbid setgroups alone, a container have CAP_SETUID
+ * without CAP_SETGID. 0, or an errno that is none of "it may not". */
+static int become_nobody(void)
+{
+    if (setgroups(0, NULL) != 0 && !is_denied(errno))
+        return errno;
+    if (setresgid(NOBODY, NOBODY, NOBODY) != 0 && !is_denied(errno))
+        return errno;
+    if (setresuid(NOBODY, NOBODY, NOBODY) != 0 && !is_denied(errno))
+        return errno;
+    return 0;
 }
 
 enum status privileges_drop(int parent, bool *is_root, struct error *err)
 {
-    *is_root = false;
     empty_sets();
-    if (geteuid() == 0 && !become_nobody()) {
-        if (geteuid() != 0 || errno != EPERM)
-            return fail(err, ERR_PERMISSION, errno, "cannot become nobody: %s", strerror(errno));
-        *is_root = true;
-    }
+    int why = geteuid() == 0 ? become_nobody() : 0;
+    if (why)
+        return fail(err, ERR_PERMISSION, why, "cannot become nobody: %s", strerror(why));
+    *is_root = geteuid() == 0;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !drop_capabilities() ||
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
         return fail(err, ERR_PERMISSION, errno, "cannot give up privileges: %s", strerror(errno));

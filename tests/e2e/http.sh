@@ -231,6 +231,21 @@ until_true "well after a long start" 10 is_code 200 $web/healthz
 equal "passwords after a long start" "$(code $web/metrics) $(code -u ann:secret $web/metrics)" "401 200"
 stop
 
+# ---- root that may give up a part of itself alone ----
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    for bounds in -setgid -setgid,-setuid; do
+        setpriv --bounding-set $bounds "$dir/smeff" daemon run $listen 2>"$dir/log" &
+        daemon=$!
+        until_true "root with $bounds" 20 is_code 200 $web/healthz
+        child=$(child_of $daemon)
+        [ $bounds != -setgid ] && user=0 said=1 || user=65534 said=0
+        equal "$bounds: its user" "$(awk '/^Uid/ { print $2, $3, $4, $5 }' /proc/$child/status)" "$user $user $user $user"
+        equal "$bounds: its capabilities" "$(awk '/^Cap(Inh|Prm|Eff|Amb)/ { print $2 }' /proc/$child/status | sort -u)" 0000000000000000
+        equal "$bounds: what is said of it" "$(grep -c 'stays root without a capability' "$dir/log")" $said
+        stop
+    done
+fi
+
 # ---- another user, with the daemon's capability ----
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     scheme=http insecure=()
