@@ -13,6 +13,7 @@
 #include "http/secret.h"
 #include "http/users.h"
 
+/* JOBS: more than GUESTS_CHECKS_LOCAL, so that some are left to others than local clients. */
 enum { JOBS_MAX = 16, KNOWN_MAX = 16 };
 
 enum job_state { JOB_FREE, JOB_WAITS, JOB_RUNS, JOB_DONE };
@@ -211,9 +212,16 @@ void auth_forget(struct auth *a, const void *who)
     if (!a)
         return;
     pthread_mutex_lock(&a->lock);
-    for (size_t i = 0; i < JOBS_MAX; i++)
-        if (a->jobs[i].who == who)
-            a->jobs[i].who = NULL;
+    for (size_t i = 0; i < JOBS_MAX; i++) {
+        struct job *j = &a->jobs[i];
+        if (j->state == JOB_FREE || j->who != who)
+            continue;
+        if (j->state == JOB_WAITS)
+            secret_wipe(j,
+                        sizeof *j); /* free at once: who comes and goes must not fill the queue */
+        else
+            j->who = NULL;
+    }
     pthread_mutex_unlock(&a->lock);
 }
 

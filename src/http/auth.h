@@ -38,7 +38,8 @@ int auth_fd(const struct auth *a);
 /* One more answer to AUTH_LATER; false: there is none now. */
 bool auth_next(struct auth *a, void **who, bool *is_right);
 
-/* Who asked has gone. */
+/* Who asked has gone: a password of theirs that waits is forgotten. Of one that is being checked,
+ * auth_next tells with who = NULL. */
 void auth_forget(struct auth *a, const void *who);
 
 /* For WWW-Authenticate; static. */

@@ -135,10 +135,13 @@ void guests_remove(struct guests *t, struct guest *g)
 
 bool guests_may_ask(const struct guests *t, const struct guest *g)
 {
-    size_t same = 0;
-    for (size_t i = 0; i < t->n; i++)
-        same += t->list[i]->state == GUEST_THINKING && is_same(t->list[i], g);
-    return g->is_local || same < GUESTS_CHECKS_SAME;
+    size_t same = 0, local = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        bool thinks = t->list[i]->state == GUEST_THINKING;
+        same += thinks && is_same(t->list[i], g);
+        local += thinks && t->list[i]->is_local;
+    }
+    return g->is_local ? local < GUESTS_CHECKS_LOCAL : same < GUESTS_CHECKS_SAME;
 }
 
 bool guests_may_stream(const struct guests *t, const struct guest *g)

@@ -21,7 +21,7 @@
  * beside them. NEW: of one address (of IPv6: of one /64) that have had no answer yet, SAME: in all
  * of one address; neither for loopback, where proxies and scrapers are one address. STREAMS: event
  * streams in all, STREAMS_SAME: of one address. CHECKS_SAME: passwords of one address that wait to
- * be checked. */
+ * be checked, CHECKS_LOCAL: of all loopback addresses, of the 16 that can wait (auth.c). */
 enum {
     GUESTS_MAX = 1200,
     GUESTS_SPARE = 256,
@@ -30,6 +30,7 @@ enum {
     GUESTS_STREAMS = 64,
     GUESTS_STREAMS_SAME = 16,
     GUESTS_CHECKS_SAME = 2,
+    GUESTS_CHECKS_LOCAL = 12,
 };
 
 /* To a complete request; from an answer to the next complete request; for an answer to be taken. */

@@ -231,9 +231,8 @@ static void test_checks(void **state)
     assert_int_equal(auth_ask(a, "Basic YW5uOnNlY3JldA==", &two, false), AUTH_YES);
     assert_int_equal(auth_ask(a, "Bearer tok", &two, false), AUTH_YES);
     assert_int_equal(auth_ask(a, "Bearer to", &two, false), AUTH_NO);
-    auth_forget(a, &three);
     assert_false(next(a, &who));
-    assert_null(who);
+    assert_ptr_equal(who, &three);
     assert_int_equal(auth_ask(a, "Basic YW5u", &one, true), AUTH_NO); /* no colon */
     assert_int_equal(auth_ask(a, "Basic !", &one, true), AUTH_NO);
     auth_destroy(a);
@@ -254,10 +253,16 @@ static void test_full(void **state)
     }
     assert_int_equal(later, 16);
     assert_int_equal(full, 24);
+    auth_forget(a, &later); /* who goes leaves its places to others */
+    for (int i = 0; i < 16; i++)
+        assert_int_equal(auth_ask(a, "Basic YW5uOnNlY3JlVA==", &full, true), AUTH_LATER);
+    assert_int_equal(auth_ask(a, "Basic YW5uOnNlY3JlVA==", &full, true), AUTH_FULL);
     assert_int_equal(auth_start(a, NULL), OK);
     void *who;
-    for (int i = 0; i < 16; i++)
+    for (int i = 0; i < 16; i++) {
         assert_false(next(a, &who));
+        assert_ptr_equal(who, &full);
+    }
     assert_int_equal(auth_ask(a, "Basic YW5uOnNlY3JldA==", &later, true), AUTH_LATER);
     auth_destroy(a);
 }
