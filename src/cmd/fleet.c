@@ -56,19 +56,21 @@ static void find_prefix(struct fleet_run *r)
  */
 static enum status open_server(struct fleet_run *r, const struct options *o, struct error *err)
 {
-    char token[TOKEN_SIZE];
+    char token[TOKEN_SIZE] = "";
     enum status st = target_parse(o->prometheus, &r->base, err);
     if (!st)
         st = token_read(o->token_file, token, err);
     if (!st)
         st = fetcher_create(&r->fetcher, err);
-    if (st)
-        return st;
-    find_prefix(r);
-    fetcher_limit(r->fetcher, DEADLINE_MS, BODY_MAX);
-    size_t index; /* 0: there is no other */
-    r->asked = fleet_queries();
-    return fetcher_add(r->fetcher, &r->base, token[0] ? token : NULL, &index, err);
+    if (!st) {
+        find_prefix(r);
+        fetcher_limit(r->fetcher, DEADLINE_MS, BODY_MAX);
+        size_t index; /* 0: there is no other */
+        r->asked = fleet_queries();
+        st = fetcher_add(r->fetcher, &r->base, token[0] ? token : NULL, &index, err);
+    }
+    explicit_bzero(token, sizeof token);
+    return st;
 }
 
 static void complain_in(struct fleet_run *r, const char *text)

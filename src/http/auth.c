@@ -172,12 +172,14 @@ enum auth_answer auth_ask(struct auth *a, const char *authorization, void *who, 
                *basic = secret_of_scheme(authorization, "Basic");
     if (bearer)
         return a->token && secret_equal(a->token, bearer) ? AUTH_YES : AUTH_NO;
-    if (!basic || !a->users || !secret_decode(basic, credentials, sizeof credentials) ||
-        !strchr(credentials, ':'))
+    if (!basic || !a->users)
         return AUTH_NO;
-    enum auth_answer answer = is_known(a, credentials) ? AUTH_YES
-                              : may_wait               ? queue_job(a, credentials, who)
-                                                       : AUTH_FULL;
+    bool are_some =
+        secret_decode(basic, credentials, sizeof credentials) && strchr(credentials, ':');
+    enum auth_answer answer = !are_some                  ? AUTH_NO
+                              : is_known(a, credentials) ? AUTH_YES
+                              : may_wait                 ? queue_job(a, credentials, who)
+                                                         : AUTH_FULL;
     secret_wipe(credentials, sizeof credentials);
     return answer;
 }

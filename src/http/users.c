@@ -111,6 +111,7 @@ static enum status read_lines(struct users *u, const char *path, struct error *e
     if (!st && ferror(f))
         st = fail(err, ERR_USAGE, errno, "--web-users: %s: %s", path, strerror(errno));
     fclose(f);
+    secret_wipe(line, sizeof line);
     if (!st && u->n == 0)
         st = fail(err, ERR_USAGE, 0, "--web-users: %s has no user in it", path);
     return st;
@@ -136,8 +137,10 @@ void users_destroy(struct users *u)
 {
     if (!u)
         return;
-    for (size_t i = 0; i < u->n; i++)
+    for (size_t i = 0; i < u->n; i++) {
+        secret_wipe(u->list[i].hash, strlen(u->list[i].hash));
         free(u->list[i].name);
+    }
     dl_close(&u->lib);
     free(u);
 }
