@@ -280,7 +280,7 @@ def test_values(b, d):
 
     b.run("location.hash = '#/gpu/0'")
     b.wait("document.querySelectorAll('.lane').length > 10")
-    status, lanes = together(b, LANES)
+    status, (lanes, text) = together(b, "[%s, %s]" % (LANES, MAIN))
     gpu = status["gpus"][0]
     want = wanted(gpu["metrics"])
     for key, lane in lanes.items():
@@ -291,7 +291,6 @@ def test_values(b, d):
             true("the meter of " + key, abs(float(lane["meter"]) - 100 * gpu["metrics"][key]["value"]) < 0.06, lane)
     for key in ("gpu_util", "gr_active", "sm_active", "sm_issue", "tensor_active", "occupancy", "dram_throughput", "pcie_rx", "power", "gpc_clock", "temperature"):
         true("there is a lane of " + key, key in lanes, sorted(lanes))
-    text = b.run(MAIN)
     verdict = gpu["verdict"]
     for line in [verdict["kind"], verdict["text"], verdict["limits"][0], verdict["advice"][0], want["gpu_util"]["value"],
                  "%s of %s" % (want["mem_used"]["value"], want["mem_total"]["value"]), gpu["name"], "pm 50 Hz", " % covered", "processes are not known",

@@ -141,10 +141,12 @@ static const char *find(const char *name)
     return value;
 }
 
+/* memmem: the sanitizer's strict strstr measures all of the rest at each hit. */
 static size_t count(const char *what)
 {
-    size_t n = 0;
-    for (const char *p = reply; (p = strstr(p, what)); p += strlen(what))
+    size_t n = 0, len = strlen(what);
+    const char *end = reply + strlen(reply);
+    for (const char *p = reply; (p = memmem(p, (size_t)(end - p), what, len)); p += len)
         n++;
     return n;
 }
@@ -753,8 +755,7 @@ static size_t spoil(char *text, size_t n, size_t size)
 static void test_anything(void **state)
 {
     (void)state;
-    static const int codes[] = {200, 400, 404, 405, 408, 411, 413,
-                                414, 421, 431, 501, 505};
+    static const int codes[] = {200, 400, 404, 405, 408, 411, 413, 414, 421, 431, 501, 505};
     char text[2048];
     size_t answered = 0, silent = 0;
     for (int i = 0; i < 10000; i++) {

@@ -44,12 +44,23 @@ static unsigned status_of(const struct http_request *r)
     return a.status;
 }
 
+/* Bytes without a NUL behind them as a string; strndup reads one more than it is told to, by the
+ * sanitizer's strict view. */
+static char *string_of(const void *data, size_t len)
+{
+    char *text = malloc(len + 1);
+    assert_non_null(text);
+    memcpy(text, data, len);
+    text[len] = '\0';
+    return text;
+}
+
 /* The answer's body as a string of its own. */
 static char *body_of(const struct http_request *r, struct http_answer *a)
 {
     site_answer(site, r, a);
     assert_non_null(a->body);
-    char *text = strndup(a->body->data, a->body->len);
+    char *text = string_of(a->body->data, a->body->len);
     assert_non_null(text);
     blob_unref(a->body);
     return text;
@@ -497,7 +508,7 @@ static void test_rates(void **state)
 static char *text_of(struct blob *b)
 {
     assert_non_null(b);
-    char *text = strndup(b->data, b->len);
+    char *text = string_of(b->data, b->len);
     blob_unref(b);
     return text;
 }
