@@ -213,7 +213,11 @@ deps_install() {
         missing=(${known[@]+"${known[@]}"})
     fi
     [[ ${#missing[@]} -gt 0 ]] || return 0
-    deps_run ${sudo[@]+"${sudo[@]}"} "${install[@]}" "${missing[@]}"
+    deps_run ${sudo[@]+"${sudo[@]}"} "${install[@]}" "${missing[@]}" || return 1
+    # The tests start their own Prometheus; nobody asked for one that runs as a service.
+    if [[ " ${missing[*]} " == *" prometheus "* && -d /run/systemd/system ]]; then
+        deps_run ${sudo[@]+"${sudo[@]}"} systemctl disable --now prometheus || true
+    fi
 }
 
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
