@@ -10,6 +10,7 @@
 #include "cmd/recording.h"
 #include "cmd/sampler_argv.h"
 #include "cmd/start.h"
+#include "cmd/token.h"
 #include "source/nsys/find.h"
 #include "source/nsys/relay.h"
 #include "source/pm/pm.h"
@@ -254,6 +255,7 @@ enum status live_open(struct live **out, const struct request *r, const struct e
     l->request = r;
     l->sink = sink;
     struct event_sink own = {take, l};
+    token_hide(); /* not the samplers' business */
     enum status st = start_samplers(&l->samplers, &own, err);
     if (!st)
         st = say_hello(l, err);

@@ -181,6 +181,22 @@ equal "asked twice to end" "$(tail -1 "$dir/twice.jsonl" | jq -c '[.event,.statu
 timeout 3 "$smeff" record "$dir/timeout.jsonl" --replay "$decode" --loop 2>/dev/null
 equal "ended by timeout" "$(tail -1 "$dir/timeout.jsonl" | jq -c '[.event,.status]')" '["end","OK"]'
 
+# ---- the servers' key is no sampler's business ----
+if [ -d "$fakes/nvml" ]; then
+    LD_LIBRARY_PATH=$fakes/nvml:$fakes/cuda:$fakes/cupti SMEFF_TOKEN=sesame "$smeff" stream --own >"$dir/stream" 2>/dev/null &
+    pid=$!
+    for _ in $(seq 100); do grep -q samples "$dir/stream" && break; sleep 0.1; done
+    children=0
+    for process in /proc/[0-9]*; do
+        [ "$(awk '{print $4}' "$process/stat" 2>/dev/null)" = $pid ] || continue
+        children=$((children + 1))
+        tr '\0' '\n' <"$process/environ" | grep -q '^SMEFF_TOKEN=' && fail "a sampler has the servers' key"
+    done
+    [ $children -gt 0 ] || fail "the servers' key: no sampler was looked at"
+    kill $pid
+    wait $pid
+fi
+
 # ---- bad input ----
 run "no form" 2 export "$decode"
 run "two forms" 2 export --csv --report "$decode"
