@@ -504,7 +504,7 @@ def test_two(b, d):
     b.key("s")
     b.key("s")
     b.key("s")
-    true("sorted by power", b.wait("/^1 /.test(document.querySelector('.card').innerText)", 3), b.run("document.querySelector('.card').innerText"))
+    true("sorted by power", b.wait("/^1 /.test((document.querySelector('.card') || {}).innerText)", 3), b.run("(document.querySelector('.card') || {}).innerText"))
 
 
 HOSTILE = "<img src=x onerror=\"window.hacked=1\"></script><script>window.hacked=1</script>"
