@@ -222,8 +222,8 @@ zombies() { ps -o stat= --ppid "$1" | grep -c '^Z'; }
 pid=$!
 until_true "first samples" 5 has_samples
 grep -qE 'libcuda|libnvidia-ml|libcupti|libnvperf' "/proc/$pid/maps" && fail "the parent has vendor libraries loaded"
-before=$(date +%s%N)
 kill -9 "$(sampler_pid $pid pm)"
+before=$(date +%s%N) # after it: what the killed one still sampled is none of the new one
 until_true "kill -9: samples again" 2 samples_after "$before"
 grep -q '"text":"pm on GPU 0: killed by signal 9 (Killed); starting it again"' "$dir/out" || fail "kill -9: no note"
 equal "kill -9: zombies" "$(zombies $pid)" 0
