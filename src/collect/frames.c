@@ -4,10 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "collect/planned.h"
 #include "collect/rank.h"
-
-/* A finer source that was silent for so long has lost its place. */
-static const int64_t silent_ns = INT64_C(3000000000);
 
 struct cell {
     double min, max, sum;
@@ -16,14 +14,9 @@ struct cell {
     int64_t last_ns;       /* end of its newest one */
 };
 
-struct plan {
-    int *metric; /* owned; METRIC_NONE for what is left out */
-    size_t n;
-};
-
 struct gpu {
     struct cell cells[METRIC_COUNT];
-    struct plan plans[SOURCE_COUNT];
+    struct planned plans[SOURCE_COUNT];
 };
 
 struct frames {
@@ -47,18 +40,10 @@ void frames_destroy(struct frames *f)
         return;
     for (size_t i = 0; i < FRAMES_GPUS_MAX; i++) {
         for (size_t k = 0; f->gpus[i] && k < SOURCE_COUNT; k++)
-            free(f->gpus[i]->plans[k].metric);
+            planned_fini(&f->gpus[i]->plans[k]);
         free(f->gpus[i]);
     }
     free(f);
-}
-
-static bool is_drawn(int metric)
-{
-    if (metric == METRIC_NONE)
-        return false;
-    const struct metric_info *info = metric_info((enum metric)metric);
-    return info->scope == SCOPE_GPU && info->kind == KIND_GAUGE && info->unit != UNIT_FLAGS;
 }
 
 static enum status take_plan(struct frames *f, const struct event_plan *ev, struct error *err)
@@ -68,26 +53,8 @@ static enum status take_plan(struct frames *f, const struct event_plan *ev, stru
     struct gpu **g = &f->gpus[ev->gpu];
     if (!*g)
         *g = calloc(1, sizeof **g);
-    int *metric = *g ? calloc(ev->n + 1, sizeof *metric) : NULL;
-    if (!metric)
-        return fail(err, ERR_NOMEM, 0, "out of memory");
-    for (size_t i = 0; i < ev->n; i++)
-        metric[i] = is_drawn(ev->series[i].metric) ? ev->series[i].metric : METRIC_NONE;
-    struct plan *p = &(*g)->plans[ev->source];
-    free(p->metric);
-    *p = (struct plan){metric, ev->n};
-    return OK;
-}
-
-/* When another source takes over, what the one before said of this frame is forgotten. */
-static bool take_over(struct cell *c, enum source_id source, int64_t t1_ns)
-{
-    if (c->source == source)
-        return true;
-    if (source_rank(source) <= source_rank(c->source) && t1_ns - c->last_ns < silent_ns)
-        return false;
-    *c = (struct cell){.source = source};
-    return true;
+    return *g ? planned_set(&(*g)->plans[ev->source], ev, planned_is_curve, err)
+              : fail(err, ERR_NOMEM, 0, "out of memory");
 }
 
 static void add(struct cell *c, double v)
@@ -102,8 +69,10 @@ static bool take_column(struct cell *c, const struct event_samples *ev, size_t c
 {
     const double *values = ev->values + column * ev->stride;
     bool any = false;
-    if (!take_over(c, ev->source, ev->t1_ns[ev->n - 1]))
+    if (!source_may_write(ev->source, ev->t1_ns[ev->n - 1], c->source, c->last_ns))
         return false;
+    if (c->source != ev->source) /* what the one before said of this frame is forgotten */
+        *c = (struct cell){.source = ev->source};
     for (size_t i = 0; i < ev->n; i++)
         if (isfinite(values[i])) {
             add(c, values[i]);
@@ -119,9 +88,9 @@ static void take_samples(struct frames *f, const struct event_samples *ev)
     bool any = false;
     if (!g || ev->n == 0)
         return;
-    const struct plan *p = &g->plans[ev->source];
+    const struct planned *p = &g->plans[ev->source];
     for (size_t c = 0; c < ev->columns; c++) {
-        int metric = ev->series[c] < p->n ? p->metric[ev->series[c]] : METRIC_NONE;
+        int metric = planned_metric(p, ev->series[c]);
         if (metric != METRIC_NONE)
             any |= take_column(&g->cells[metric], ev, c);
     }

@@ -8,12 +8,10 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "collect/reading.h"
 
 /* How seldom sources read what costs much (docs/interface.md). */
 static const double slow_s = 5;
-
-/* Longer between two readings than this (or two periods), and something was missed. */
-static const double hole_s = 12;
 
 /* A number is too old when nothing came for three times the usual, and longer than this. */
 static const double stale_s = 3;
@@ -114,15 +112,10 @@ static uint64_t weight_of(const struct series *s, const struct event_samples *ev
                           double rate_hz)
 {
     int64_t length_ns = ev->t1_ns[i] - ev->t0_ns[i];
-    double period_s = rate_hz > 0 ? 1 / rate_hz : 1;
     if (ev->source != SOURCE_GPM && ev->source != SOURCE_NVML)
         return 1;
-    if (length_ns <= 0) {
-        length_ns = s->taken_ns ? ev->t1_ns[i] - s->taken_ns : 0;
-        double most_ns = 1e9 * fmax(2 * period_s, hole_s);
-        if (length_ns <= 0 || (double)length_ns > most_ns)
-            length_ns = (int64_t)(1e9 * fmin(period_s, hole_s));
-    }
+    if (length_ns <= 0)
+        length_ns = reading_length_ns(ev->t1_ns[i], s->taken_ns, rate_hz);
     int64_t most_ns = 3600 * INT64_C(1000000000); /* no sample of ours: so that sums stay sums */
     length_ns = length_ns < most_ns ? length_ns : most_ns;
     return length_ns < 1000 ? 1 : (uint64_t)(length_ns / 1000);

@@ -6,16 +6,12 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "collect/planned.h"
 #include "collect/rank.h"
+#include "collect/reading.h"
 #include "collect/snapshot.h"
 
 static const int64_t first_width_ns = INT64_C(10000000);
-
-/* A finer source that was silent for so long has lost its place. */
-static const int64_t silent_ns = INT64_C(3000000000);
-
-/* Longer between two readings than this (or two periods), and something was missed. */
-static const double hole_ns = 12e9;
 
 /* What lies further away was stamped by a clock that was not set yet. */
 static const int64_t longest_ns = INT64_C(10) * 365 * 86400 * 1000000000;
@@ -32,15 +28,9 @@ struct track {
     enum source_id source;
 };
 
-struct plan {
-    int *metric; /* owned */
-    size_t n;
-    double rate_hz;
-};
-
 struct gpu {
     struct track tracks[METRIC_COUNT];
-    struct plan plans[SOURCE_COUNT];
+    struct planned plans[SOURCE_COUNT];
 };
 
 struct server {
@@ -73,7 +63,7 @@ static void gpu_destroy(struct gpu *g)
     for (size_t m = 0; m < METRIC_COUNT; m++)
         free(g->tracks[m].cells);
     for (size_t i = 0; i < SOURCE_COUNT; i++)
-        free(g->plans[i].metric);
+        planned_fini(&g->plans[i]);
     free(g);
 }
 
@@ -171,24 +161,6 @@ static void take_sample(struct timeline *t, struct track *k, int64_t t0_ns, int6
     k->last_ns = t1_ns;
 }
 
-static bool take_over(struct track *k, enum source_id source, int64_t t1_ns)
-{
-    if (k->source == source)
-        return true;
-    if (source_rank(source) <= source_rank(k->source) && t1_ns - k->last_ns < silent_ns)
-        return false;
-    k->source = source;
-    return true;
-}
-
-static bool is_drawn(int metric)
-{
-    if (metric == METRIC_NONE)
-        return false;
-    const struct metric_info *info = metric_info((enum metric)metric);
-    return info->scope == SCOPE_GPU && info->kind == KIND_GAUGE && info->unit != UNIT_FLAGS;
-}
-
 static enum status take_plan(struct timeline *t, const struct event_plan *ev, struct error *err)
 {
     t->is_partial |= ev->gpu >= COLUMN_GPUS_MAX;
@@ -196,30 +168,19 @@ static enum status take_plan(struct timeline *t, const struct event_plan *ev, st
         return OK;
     if (!t->gpus[ev->gpu])
         t->gpus[ev->gpu] = calloc(1, sizeof *t->gpus[ev->gpu]);
-    int *metric = t->gpus[ev->gpu] ? calloc(ev->n + 1, sizeof *metric) : NULL;
-    if (!metric)
-        return fail(err, ERR_NOMEM, 0, "out of memory");
-    for (size_t i = 0; i < ev->n; i++)
-        metric[i] = is_drawn(ev->series[i].metric) ? ev->series[i].metric : METRIC_NONE;
-    struct plan *p = &t->gpus[ev->gpu]->plans[ev->source];
-    free(p->metric);
-    *p = (struct plan){metric, ev->n, ev->rate_hz};
-    return OK;
+    struct gpu *g = t->gpus[ev->gpu];
+    return g ? planned_set(&g->plans[ev->source], ev, planned_is_curve, err)
+             : fail(err, ERR_NOMEM, 0, "out of memory");
 }
 
-/* A reading without a length stands for the time since the one before it, but not for a hole: then
- * for a period (as in the statistics, series.c). */
+/* A reading without a length stands for the time since the one before it, as in the statistics. */
 static int64_t begin_of(const struct track *k, const struct event_samples *ev, size_t i,
                         double rate_hz)
 {
     int64_t t0_ns = ev->t0_ns[i], t1_ns = ev->t1_ns[i];
-    double period_ns = rate_hz > 0 ? 1e9 / rate_hz : 1e9;
     if (t1_ns > t0_ns || ev->source != SOURCE_NVML)
         return t0_ns;
-    double since_ns = k->last_ns ? (double)t1_ns - (double)k->last_ns : 0;
-    if (since_ns > 0 && since_ns <= fmax(2 * period_ns, hole_ns))
-        return k->last_ns;
-    return t1_ns - (int64_t)fmin(period_ns, hole_ns);
+    return t1_ns - reading_length_ns(t1_ns, k->last_ns, rate_hz);
 }
 
 /* The first sample can bear a time from before the clock was set, or from far in the future: then
@@ -245,13 +206,14 @@ static enum status take_samples(struct timeline *t, const struct event_samples *
     struct gpu *g = ev->gpu < COLUMN_GPUS_MAX ? t->gpus[ev->gpu] : NULL;
     if (!g || ev->n == 0 || ev->t0_ns[0] <= 0)
         return OK;
-    const struct plan *p = &g->plans[ev->source];
+    const struct planned *p = &g->plans[ev->source];
     check_begin(t, ev->t0_ns[0]);
     for (size_t c = 0; c < ev->columns; c++) {
-        int metric = ev->series[c] < p->n ? p->metric[ev->series[c]] : METRIC_NONE;
+        int metric = planned_metric(p, ev->series[c]);
         struct track *k = metric == METRIC_NONE ? NULL : &g->tracks[metric];
-        if (!k || !take_over(k, ev->source, ev->t1_ns[ev->n - 1]))
+        if (!k || !source_may_write(ev->source, ev->t1_ns[ev->n - 1], k->source, k->last_ns))
             continue;
+        k->source = ev->source;
         enum status st = track_open(k, err);
         if (st)
             return st;

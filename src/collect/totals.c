@@ -5,11 +5,9 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "collect/planned.h"
 #include "collect/rank.h"
 #include "metric/throttle.h"
-
-/* A finer source that was silent for so long has lost its place. */
-static const int64_t silent_ns = INT64_C(3000000000);
 
 /* A sample that ended so much later than now was stamped before the clock was set back. */
 static const int64_t ahead_ns = INT64_C(1000000000);
@@ -23,14 +21,9 @@ struct track {
     enum source_id source; /* whose sample that was */
 };
 
-struct plan {
-    int *metric; /* owned; of each series, METRIC_NONE for what does not count */
-    size_t n;
-};
-
 struct gpu {
     struct track tracks[METRIC_COUNT];
-    struct plan plans[SOURCE_COUNT];
+    struct planned plans[SOURCE_COUNT];
     bool is_offered[SOURCE_COUNT][METRIC_COUNT];
     int64_t throttled_ns[THROTTLE_REASONS];
 };
@@ -54,7 +47,7 @@ void totals_destroy(struct totals *t)
 {
     for (size_t i = 0; t && i < TOTALS_GPUS_MAX; i++) {
         for (size_t k = 0; t->gpus[i] && k < SOURCE_COUNT; k++)
-            free(t->gpus[i]->plans[k].metric);
+            planned_fini(&t->gpus[i]->plans[k]);
         free(t->gpus[i]);
     }
     free(t);
@@ -85,30 +78,19 @@ static enum status take_plan(struct totals *t, const struct event_plan *ev, stru
     if (ev->gpu >= TOTALS_GPUS_MAX)
         return OK;
     struct gpu *g = gpu_of(t, ev->gpu);
-    int *metric = g ? calloc(ev->n + 1, sizeof *metric) : NULL;
-    if (!metric)
-        return fail(err, ERR_NOMEM, 0, "out of memory");
+    struct planned *p = g ? &g->plans[ev->source] : NULL;
+    enum status st = p ? planned_set(p, ev, counts, err) : fail(err, ERR_NOMEM, 0, "out of memory");
+    if (st)
+        return st;
     for (size_t m = 0; m < METRIC_COUNT; m++)
         g->is_offered[ev->source][m] = false;
-    for (size_t i = 0; i < ev->n; i++) {
-        metric[i] = counts(&ev->series[i]) ? ev->series[i].metric : METRIC_NONE;
-        if (metric[i] != METRIC_NONE)
-            g->is_offered[ev->source][metric[i]] = true;
-    }
-    struct plan *p = &g->plans[ev->source];
-    free(p->metric);
-    *p = (struct plan){metric, ev->n};
+    for (size_t i = 0; i < p->n; i++)
+        if (p->metric[i] != METRIC_NONE)
+            g->is_offered[ev->source][p->metric[i]] = true;
     return OK;
 }
 
 /* ---- samples ---- */
-
-/* May this source write here? The finest does, as long as it delivers. */
-static bool may_write(const struct track *k, enum source_id source, int64_t t0_ns)
-{
-    return k->source == source || source_rank(source) > source_rank(k->source) ||
-           t0_ns - k->mark_ns >= silent_ns;
-}
 
 /* The driver's own count: it needs no adding up. How long it counted is known between two readings
  * of ours, unless it began again meanwhile. */
@@ -153,7 +135,7 @@ static void take_column(struct gpu *g, enum metric m, const struct totals *t,
                         const struct event_samples *ev, const double *values)
 {
     struct track *k = &g->tracks[m];
-    if (!may_write(k, ev->source, ev->t0_ns[0]))
+    if (!source_may_write(ev->source, ev->t0_ns[0], k->source, k->mark_ns))
         return;
     int64_t before_ns = k->mark_ns;
     for (size_t i = 0; i < ev->n; i++) {
@@ -184,10 +166,10 @@ static void take_samples(struct totals *t, const struct event_samples *ev)
     struct gpu *g = ev->gpu < TOTALS_GPUS_MAX ? t->gpus[ev->gpu] : NULL;
     if (!g || ev->n == 0)
         return;
-    const struct plan *p = &g->plans[ev->source];
+    const struct planned *p = &g->plans[ev->source];
     follow_clock(t, g);
     for (size_t c = 0; c < ev->columns; c++) {
-        int metric = ev->series[c] < p->n ? p->metric[ev->series[c]] : METRIC_NONE;
+        int metric = planned_metric(p, ev->series[c]);
         if (metric != METRIC_NONE)
             take_column(g, (enum metric)metric, t, ev, ev->values + c * ev->stride);
     }

@@ -4,10 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "collect/planned.h"
 #include "collect/rank.h"
-
-/* A finer source that was silent for so long has lost its place. */
-static const int64_t silent_ns = INT64_C(3000000000);
 
 /* Samples do not overlap; what begins so much earlier was stamped by a clock that was set back. */
 static const int64_t back_ns = INT64_C(1000000000);
@@ -27,16 +25,9 @@ struct track {
     enum source_id source;
 };
 
-/* What a plan's series are. */
-struct plan {
-    int *metric; /* owned; METRIC_NONE for what is not traced */
-    size_t n;
-    double rate_hz;
-};
-
 struct gpu {
     struct track tracks[METRIC_COUNT];
-    struct plan plans[SOURCE_COUNT];
+    struct planned plans[SOURCE_COUNT];
 };
 
 struct trace {
@@ -64,21 +55,13 @@ void trace_destroy(struct trace *t)
         for (size_t k = 0; k < METRIC_COUNT; k++)
             free(g->tracks[k].ring);
         for (size_t k = 0; k < SOURCE_COUNT; k++)
-            free(g->plans[k].metric);
+            planned_fini(&g->plans[k]);
         free(g);
     }
     free(t);
 }
 
 /* ---- plans ---- */
-
-static bool is_traced(int metric)
-{
-    if (metric == METRIC_NONE)
-        return false;
-    const struct metric_info *info = metric_info((enum metric)metric);
-    return info->scope == SCOPE_GPU && info->kind == KIND_GAUGE && info->unit != UNIT_FLAGS;
-}
 
 static struct gpu *gpu_of(struct trace *t, unsigned index)
 {
@@ -94,15 +77,8 @@ static enum status take_plan(struct trace *t, const struct event_plan *ev, struc
     if (ev->gpu >= TRACE_GPUS_MAX)
         return OK;
     struct gpu *g = gpu_of(t, ev->gpu);
-    int *metric = g ? calloc(ev->n + 1, sizeof *metric) : NULL;
-    if (!metric)
-        return fail(err, ERR_NOMEM, 0, "out of memory");
-    for (size_t i = 0; i < ev->n; i++)
-        metric[i] = is_traced(ev->series[i].metric) ? ev->series[i].metric : METRIC_NONE;
-    struct plan *p = &g->plans[ev->source];
-    free(p->metric);
-    *p = (struct plan){metric, ev->n, ev->rate_hz};
-    return OK;
+    return g ? planned_set(&g->plans[ev->source], ev, planned_is_curve, err)
+             : fail(err, ERR_NOMEM, 0, "out of memory");
 }
 
 /* ---- samples ---- */
@@ -128,17 +104,6 @@ static void forget(struct track *k)
         k->ring[i] = (struct bucket){NAN, NAN, NAN};
     k->head_n = 0;
     k->last_ns = 0;
-}
-
-/* May this source write here? The finest does, as long as it delivers. */
-static bool take_over(struct track *k, enum source_id source, int64_t t1_ns)
-{
-    if (k->source == source)
-        return true;
-    if (source_rank(source) <= source_rank(k->source) && t1_ns - k->last_ns < silent_ns)
-        return false;
-    k->source = source;
-    return true;
 }
 
 static void add(struct bucket *b, uint32_t *n, double v)
@@ -185,8 +150,9 @@ static enum status take_column(struct track *k, const struct event_samples *ev, 
                                double rate_hz, struct error *err)
 {
     const double *values = ev->values + column * ev->stride;
-    if (!take_over(k, ev->source, ev->t1_ns[ev->n - 1]))
+    if (!source_may_write(ev->source, ev->t1_ns[ev->n - 1], k->source, k->last_ns))
         return OK;
+    k->source = ev->source;
     if (!k->ring) {
         k->ring = malloc(TRACE_BUCKETS * sizeof *k->ring);
         if (!k->ring)
@@ -207,9 +173,9 @@ static enum status take_samples(struct trace *t, const struct event_samples *ev,
     struct gpu *g = ev->gpu < TRACE_GPUS_MAX ? t->gpus[ev->gpu] : NULL;
     if (!g || ev->n == 0)
         return OK;
-    const struct plan *p = &g->plans[ev->source];
+    const struct planned *p = &g->plans[ev->source];
     for (size_t c = 0; c < ev->columns; c++) {
-        int metric = ev->series[c] < p->n ? p->metric[ev->series[c]] : METRIC_NONE;
+        int metric = planned_metric(p, ev->series[c]);
         enum status st =
             metric == METRIC_NONE ? OK : take_column(&g->tracks[metric], ev, c, p->rate_hz, err);
         if (st)
