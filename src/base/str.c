@@ -142,24 +142,24 @@ char *str_clean_copy(const char *src)
     return copy;
 }
 
+size_t str_utf8(char dst[5], uint32_t c)
+{
+    size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    for (size_t i = n; i-- > 0; c >>= 6)
+        dst[i] = (char)(i ? 0x80 | (c & 0x3F) : lead[n] | c);
+    dst[n] = '\0';
+    return n;
+}
+
 size_t str_encode(char dst[5], uint32_t c)
 {
-    unsigned char s[4];
-    size_t len = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
-    dst[0] = '\0';
-    if (c > 0x10FFFF)
-        return 0;
-    for (size_t i = len; i-- > 1; c >>= 6)
-        s[i] = (unsigned char)(0x80 | (c & 0x3F));
-    if (c > 0x7F)
-        return 0;
-    s[0] = (unsigned char)(lead[len] | c);
-    if (utf8_len(s, len) != len || is_control(s, len))
-        return 0;
-    memcpy(dst, s, len);
-    dst[len] = '\0';
-    return len;
+    const unsigned char *s = (const unsigned char *)dst;
+    size_t n = c <= 0x10FFFF ? str_utf8(dst, c) : 0;
+    if (n == 0 || utf8_len(s, n) != n || is_control(s, n))
+        n = 0;
+    dst[n] = '\0';
+    return n;
 }
 
 size_t str_columns(const char *s)

@@ -25,7 +25,10 @@ bool str_clean(char *dst, size_t size, const char *src, size_t src_len);
 /* The same as a new string, the caller's to free; NULL when memory ran out. */
 char *str_clean_copy(const char *src);
 
-/* Writes a character as UTF-8, with a NUL, and returns its length; 0 = it is none that can be seen
+/* Writes a code point (up to U+10FFFF) as UTF-8, with a NUL, and returns its length. */
+size_t str_utf8(char dst[5], uint32_t character);
+
+/* The same; 0 = it is none that can be seen
  * (a control or invisible one, a surrogate, beyond Unicode). */
 size_t str_encode(char dst[5], uint32_t character);
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/num.h"
 #include "base/str.h"
 #include "base/waits.h"
 #include "cmd/interrupt.h"
@@ -148,13 +147,6 @@ static void step(struct fleet_run *r, int timeout_ms)
 
 /* ---- one frame ---- */
 
-static int number_of(const char *name, int otherwise)
-{
-    uint64_t n;
-    const char *text = getenv(name);
-    return text && num_parse_u64(text, &n) && n > 0 && n <= 500 ? (int)n : otherwise;
-}
-
 static enum status show_once(struct fleet_run *r, struct error *err)
 {
     struct buf text = BUF_INIT;
@@ -168,8 +160,8 @@ static enum status show_once(struct fleet_run *r, struct error *err)
     if (r->shown.n == 0)
         return fail(err, ERR_NO_GPU, 0, "%s knows no GPU of smeff's exporter (smeff_gpu_info)",
                     r->model.from);
-    enum status st = surface_init(&r->surface, number_of("COLUMNS", ONCE_COLUMNS),
-                                  number_of("LINES", ONCE_LINES), r->ascii, err);
+    enum status st = surface_init(&r->surface, output_size("COLUMNS", ONCE_COLUMNS),
+                                  output_size("LINES", ONCE_LINES), r->ascii, err);
     if (st)
         return st;
     r->model.is_once = true;
@@ -186,12 +178,9 @@ static enum status draw(struct fleet_run *r, struct error *err)
 {
     int width, height;
     screen_size(r->screen, &width, &height);
-    if (r->surface.width != width || r->surface.height != height) {
-        surface_fini(&r->surface);
-        enum status st = surface_init(&r->surface, width, height, r->ascii, err);
-        if (st)
-            return st;
-    }
+    enum status st = surface_fit(&r->surface, width, height, r->ascii, err);
+    if (st)
+        return st;
     fleet_draw(&r->model, &r->surface);
     screen_show(r->screen, &r->surface);
     return OK;

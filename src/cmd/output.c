@@ -41,6 +41,13 @@ struct show_style output_style(const struct options *o)
     };
 }
 
+int output_size(const char *name, int otherwise)
+{
+    uint64_t n;
+    const char *text = getenv(name);
+    return text && num_parse_u64(text, &n) && n > 0 && n <= 500 ? (int)n : otherwise;
+}
+
 enum status output_write(struct buf *b, struct error *err)
 {
     if (b->failed)

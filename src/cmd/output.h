@@ -12,6 +12,9 @@
 /* From the terminal (or 100 columns without one), the locale and the options. */
 struct show_style output_style(const struct options *o);
 
+/* COLUMNS or LINES of the environment, 1 to 500; otherwise where it says nothing of that kind. */
+int output_size(const char *name, int otherwise);
+
 /* Writes and clears b. ERR_IO when stdout is closed or full. */
 enum status output_write(struct buf *b, struct error *err);
 

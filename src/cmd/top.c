@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/num.h"
 #include "cmd/fleet.h"
 #include "cmd/gpufilter.h"
 #include "cmd/interrupt.h"
@@ -124,13 +123,6 @@ static enum status wait_for_host(struct top *t, struct error *err)
 
 /* ---- one frame ---- */
 
-static int lines_of_terminal(void)
-{
-    uint64_t n;
-    const char *lines = getenv("LINES");
-    return lines && num_parse_u64(lines, &n) && n > 0 && n <= 500 ? (int)n : ONCE_LINES;
-}
-
 /* The whole recording at once: a frame shows its end. */
 static enum status read_recording(struct top *t, struct error *err)
 {
@@ -175,11 +167,7 @@ static enum status show_once(struct top *t, struct error *err)
 {
     struct buf text = BUF_INIT;
     struct show_style style = output_style(t->options);
-    const char *columns = getenv("COLUMNS");
-    uint64_t n;
-    int width = columns && num_parse_u64(columns, &n) && n > 0 && n <= 500 ? (int)n
-                : isatty(STDOUT_FILENO)                                    ? style.columns
-                                                                           : ONCE_COLUMNS;
+    int width = output_size("COLUMNS", isatty(STDOUT_FILENO) ? style.columns : ONCE_COLUMNS);
     interrupt_catch();
     enum status st = t->options->replay
                          ? read_recording(t, err)
@@ -193,7 +181,8 @@ static enum status show_once(struct top *t, struct error *err)
     if (!st && !t->options->replay && !knows_a_gpu(t))
         st = fail(err, ERR_IO, 0, "no GPU was heard of within %.1f s", 1e-3 * ONCE_MS);
     if (!st)
-        st = surface_init(&t->surface, width, lines_of_terminal(), t->panel.model.ascii, err);
+        st = surface_init(&t->surface, width, output_size("LINES", ONCE_LINES),
+                          t->panel.model.ascii, err);
     if (st)
         return st;
     t->panel.model.is_over = false; /* a frame is of now, whatever comes later */
@@ -211,12 +200,9 @@ static enum status draw(struct top *t, struct error *err)
 {
     int width, height;
     screen_size(t->screen, &width, &height);
-    if (t->surface.width != width || t->surface.height != height) {
-        surface_fini(&t->surface);
-        enum status st = surface_init(&t->surface, width, height, t->panel.model.ascii, err);
-        if (st)
-            return st;
-    }
+    enum status st = surface_fit(&t->surface, width, height, t->panel.model.ascii, err);
+    if (st)
+        return st;
     view_draw(&t->panel.model, &t->surface);
     screen_show(t->screen, &t->surface);
     return OK;

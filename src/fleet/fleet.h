@@ -48,7 +48,7 @@ struct fleet_gpu {
     bool is_away;                    /* its exporter says that its daemon is away */
     bool is_scraped;                 /* the newest scrape of its host had it */
     double share[FLEET_SHARE_COUNT]; /* 0..1; NaN = not known */
-    double power_w, power_limit_w, mem_used, mem_total, temperature; /* NaN = not known */
+    double power_w, mem_used;        /* NaN = not known */
 };
 
 struct fleet {

@@ -12,18 +12,7 @@
 #include "fleet/order.h"
 
 /* Queries come as the list, the shares, and the rest. */
-enum rest {
-    WHO_IS_AWAY,
-    WHO_IS_SCRAPED,
-    VERDICT,
-    STATE,
-    POWER,
-    POWER_LIMIT,
-    MEM_USED,
-    MEM_TOTAL,
-    TEMPERATURE,
-    REST
-};
+enum rest { WHO_IS_AWAY, WHO_IS_SCRAPED, VERDICT, STATE, POWER, MEM_USED, REST };
 
 size_t fleet_queries(void)
 {
@@ -43,10 +32,7 @@ const char *fleet_query(size_t i, char dst[FLEET_QUERY_SIZE])
         [VERDICT] = "smeff_verdict == 1",
         [STATE] = "smeff_metric_state{metric=\"sm_active\"}",
         [POWER] = "avg " BY "(avg_over_time(smeff_power_watts[" FLEET_RANGE "]))",
-        [POWER_LIMIT] = "max " BY "(smeff_power_limit_watts)",
-        [MEM_USED] = "max " BY "(smeff_mem_used_bytes)",
-        [MEM_TOTAL] = "max " BY "(smeff_mem_total_bytes)",
-        [TEMPERATURE] = "max " BY "(smeff_temperature_celsius)"};
+        [MEM_USED] = "max " BY "(smeff_mem_used_bytes)"};
     if (i == 0) {
         /* a host that cannot be scraped any more is still one of the fleet */
         snprintf(dst, FLEET_QUERY_SIZE, "last_over_time(smeff_gpu_info[1h])");
@@ -97,11 +83,7 @@ static double number_of(const json_t *sample)
 
 static void name_gpu(struct fleet_gpu *g, const json_t *labels)
 {
-    *g = (struct fleet_gpu){.power_w = NAN,
-                            .power_limit_w = NAN,
-                            .mem_used = NAN,
-                            .mem_total = NAN,
-                            .temperature = NAN};
+    *g = (struct fleet_gpu){.power_w = NAN, .mem_used = NAN};
     for (int i = 0; i < FLEET_SHARE_COUNT; i++)
         g->share[i] = NAN;
     copy(g->instance, sizeof g->instance, labels, "instance");
@@ -177,17 +159,8 @@ static void take_rest(struct fleet_gpu *g, enum rest what, const json_t *labels,
     case POWER:
         g->power_w = v;
         break;
-    case POWER_LIMIT:
-        g->power_limit_w = v;
-        break;
     case MEM_USED:
         g->mem_used = v;
-        break;
-    case MEM_TOTAL:
-        g->mem_total = v;
-        break;
-    case TEMPERATURE:
-        g->temperature = v;
         break;
     default:
         break;

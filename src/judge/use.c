@@ -43,7 +43,7 @@ static bool is_of_witness(const struct gpu_snapshot *g, enum metric m)
 /* DRAM use: NVIDIA's own total where there is one, else reads plus writes (both are shares of the
  * same peak; on an H200 their sum was the total within a point). The 95th percentiles of the two
  * must not be added, since their busiest samples may be others: the larger is a lower bound. */
-static struct use memory_use(const struct gpu_snapshot *g)
+struct use use_memory(const struct gpu_snapshot *g)
 {
     struct use total = use_of(g, METRIC_DRAM_THROUGHPUT);
     struct use r = use_of(g, METRIC_DRAM_READ), w = use_of(g, METRIC_DRAM_WRITE);
@@ -109,7 +109,7 @@ void uses_of(const struct gpu_snapshot *g, struct uses *out)
     struct uses u = {
         .gr = use_of(g, METRIC_GR_ACTIVE),
         .sm = use_of(g, METRIC_SM_ACTIVE),
-        .memory = memory_use(g),
+        .memory = use_memory(g),
         .tensor = use_of(g, METRIC_TENSOR_ACTIVE),
         .compute = compute_use(g),
         .issue = use_of(g, METRIC_SM_ISSUE),

@@ -36,6 +36,9 @@ struct uses {
     enum source_id source; /* of the engine's share */
 };
 
+/* DRAM: its total, or reads and writes added. */
+struct use use_memory(const struct gpu_snapshot *g);
+
 void uses_of(const struct gpu_snapshot *g, struct uses *out);
 
 static inline bool use_known(const struct use *u)

@@ -27,6 +27,14 @@ void surface_fini(struct surface *s)
     *s = (struct surface){0};
 }
 
+enum status surface_fit(struct surface *s, int width, int height, bool ascii, struct error *err)
+{
+    if (s->width == width && s->height == height)
+        return OK;
+    surface_fini(s);
+    return surface_init(s, width, height, ascii, err);
+}
+
 void surface_clear(struct surface *s)
 {
     memset(s->cells, 0, (size_t)s->width * (size_t)s->height * sizeof *s->cells);
@@ -219,19 +227,9 @@ void surface_text(const struct surface *s, struct buf *out)
         for (int x = 0; x < width; x++) {
             uint32_t c = row[x].c ? row[x].c : ' ';
             char utf8[5];
-            size_t n = surface_utf8(c, utf8);
+            size_t n = str_utf8(utf8, c);
             buf_add(out, utf8, n);
         }
         buf_putc(out, '\n');
     }
-}
-
-size_t surface_utf8(uint32_t c, char dst[5])
-{
-    size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
-    for (size_t i = n; i-- > 0; c >>= 6)
-        dst[i] = (char)(i ? 0x80 | (c & 0x3F) : lead[n] | c);
-    dst[n] = '\0';
-    return n;
 }

@@ -27,6 +27,10 @@ struct surface {
 /* Width and height of 1 to 1000. */
 enum status surface_init(struct surface *s, int width, int height, bool ascii, struct error *err);
 void surface_fini(struct surface *s); /* accepts a zeroed one */
+
+/* Makes it anew where its size is another; accepts a zeroed one. */
+enum status surface_fit(struct surface *s, int width, int height, bool ascii, struct error *err);
+
 void surface_clear(struct surface *s);
 
 /* A rectangle of a surface, in its coordinates; may be empty. */
@@ -64,9 +68,6 @@ void area_fill(struct area a, int x, int y, int width, enum role role, uint32_t 
 
 /* Gives the cells of a row another role. */
 void area_paint(struct area a, int y, enum role role);
-
-/* Writes one code point as UTF-8, terminated; returns its bytes. */
-size_t surface_utf8(uint32_t c, char dst[5]);
 
 /* All rows as text without colours: no blanks at their ends, no empty rows at the end. */
 void surface_text(const struct surface *s, struct buf *out);

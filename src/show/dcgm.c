@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "judge/use.h"
 #include "show/prom_text.h"
 
 /* One quantity under both names; what kept its name kept its unit. legacy_scale: value in the
@@ -145,16 +146,11 @@ static double count_of(const struct page *p, const struct gpu_snapshot *g, enum 
     return is_known ? total.reading : NAN;
 }
 
-/* Both shares are of the same peak, so their sum is what the interface does (judge/use.c). */
+/* Reads and writes of their own samples can add up to a little above the peak. */
 static double dram_of(const struct gpu_snapshot *g)
 {
-    double all = sound_or_nan(g, METRIC_DRAM_THROUGHPUT);
-    double sum = sound_or_nan(g, METRIC_DRAM_READ) + sound_or_nan(g, METRIC_DRAM_WRITE);
-    bool of_witness =
-        g->backend == SOURCE_PM && g->metrics[METRIC_DRAM_THROUGHPUT].value.source != SOURCE_PM;
-    if (!isnan(all) && (!of_witness || isnan(sum)))
-        return all;
-    return sum > 1 ? 1 : sum; /* fmin(1, NaN) would be 1 */
+    double share = use_memory(g).share;
+    return share > 1 ? 1 : share; /* fmin(1, NaN) would be 1 */
 }
 
 static double value_of(const struct page *p, const struct gpu_snapshot *g, const struct field *x)

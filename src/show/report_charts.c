@@ -112,7 +112,6 @@ void report_gpu_charts(struct buf *out, const struct gpu_snapshot *g, const stru
                               .role = drawn[i].role,
                               .unit = info->unit,
                               .top = info->unit == UNIT_RATIO ? 1 : 0,
-                              .begin_ns = timeline_begin_ns(t),
                               .column_ns = timeline_column_ns(t),
                               .columns = columns};
         if (m == METRIC_POWER && value_has_number(&limit->value))
@@ -137,7 +136,6 @@ void report_server_charts(struct buf *out, const struct server_snapshot *x,
                               .role = "server",
                               .unit = info->unit,
                               .top = info->unit == UNIT_RATIO ? 1 : 0,
-                              .begin_ns = timeline_begin_ns(t),
                               .column_ns = timeline_column_ns(t),
                               .columns = columns};
         c.n = timeline_server(t, x->url, server_drawn[i], columns);

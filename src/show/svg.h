@@ -15,7 +15,7 @@ struct svg_chart {
     const char *role;  /* its class: "claim", "real", "memory", "link", "board", "server" */
     enum unit unit;
     double top; /* of the scale, in the metric's unit; 0 = what the data has */
-    int64_t begin_ns, column_ns;
+    int64_t column_ns;
     const struct trace_column *columns;
     size_t n;
 };
